@@ -1,0 +1,1 @@
+export * as contract from "./contract/index.js";
