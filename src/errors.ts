@@ -28,6 +28,18 @@ export const errorTable = {
 	},
 	// command line
 	usage: { owner: "operator", message: "{detail}", next: "Run mortise --help." },
+	// pool
+	"pool.closed": { owner: "host", message: "the worker pool is closed", next: "Start the host again." },
+	"pool.worker_died": {
+		owner: "plugin",
+		message: "the worker thread running this {job} ended: {detail}",
+		next: "Run it again; when it happens again, look at the plugins it used with mortise plugin list.",
+	},
+	"pool.no_answer": {
+		owner: "plugin",
+		message: "a {job} did not end within {timeoutMs} ms and its worker thread had to be ended",
+		next: "Lower the cpu limit of its plugins, or give it more time.",
+	},
 	// the host itself
 	"host.internal": {
 		owner: "host",
