@@ -29,5 +29,6 @@ export type {
 	TurnOutcome,
 	TurnPlan,
 } from "./plan.js";
+export type { HostPort, OpenedPlugin, OpenPlugin, PluginCall } from "./plugin.js";
 export type { ErrorReport, Owner, Problem } from "./problem.js";
 export { ProtocolVersion, RuntimeDocument } from "./runtime-document.js";
