@@ -26,10 +26,53 @@ export const errorTable = {
 		message: "{file} has {count} problem(s)",
 		next: "Correct each place listed; nothing was started.",
 	},
+	// capability document and validation
+	"document.underivable": {
+		owner: "operator",
+		message: "the loaded set makes no valid capability document: {detail}",
+		next: "Run mortise doctor; a runtime needs a protocol version, an isolation profile and a state target.",
+	},
+	"validate.unknown_kind": {
+		owner: "author",
+		message: "{file} is none of: runtime document, agent manifest, plugin.yaml, config",
+		next: "Name the file runtime.yaml, .living/manifest.yaml, plugin.yaml or mortise.yaml.",
+	},
+	"validate.warning": {
+		owner: "author",
+		message: "{detail}",
+		next: "Remove it, or validate without --strict.",
+	},
+	// state publication
+	"state.path_refused": {
+		owner: "author",
+		message: "the state file {path} is refused: {detail}",
+		next: "Name a .json file inside the agent's own folder, reached without links.",
+	},
+	"state.not_ours": {
+		owner: "author",
+		message: "{path} exists and holds no published state, so it is not overwritten",
+		next: "Choose another path for state_publication, or remove the file.",
+	},
+	"state.too_large": {
+		owner: "plugin",
+		message: "the state to publish is {bytes} bytes, more than {maxBytes}",
+		next: "Have the agent reply in fewer words.",
+	},
+	"state.write_failed": {
+		owner: "operator",
+		message: "the state file {path} cannot be written: {detail}",
+		next: "Check the folder's permissions and free space.",
+	},
+	"state.nobody_listens": {
+		owner: "operator",
+		message: "nobody takes the state on {where}: {detail}",
+		next: "Start the control process first, or set control_process in mortise.yaml.",
+	},
 	// command line
 	usage: { owner: "operator", message: "{detail}", next: "Run mortise --help." },
 	// pool
 	"pool.closed": { owner: "host", message: "the worker pool is closed", next: "Start the host again." },
+	"pool.cancelled": { owner: "operator", message: "it was cancelled while it waited in line", next: "Run it again." },
 	"pool.worker_died": {
 		owner: "plugin",
 		message: "the worker thread running this {job} ended: {detail}",
@@ -39,6 +82,37 @@ export const errorTable = {
 		owner: "plugin",
 		message: "a {job} did not end within {timeoutMs} ms and its worker thread had to be ended",
 		next: "Lower the cpu limit of its plugins, or give it more time.",
+	},
+	// engine
+	"plugin.failed": {
+		owner: "plugin",
+		message: "{failure}: {message}",
+		next: "The plugin reported this itself; its code says what kind of failure it is.",
+	},
+	"plugin.bad_answer": {
+		owner: "plugin",
+		message: "the answer to {op} does not have the shape the contract asks for: {detail}",
+		next: "Report it to the author of the plugin; mortise plugin test shows it.",
+	},
+	"plugin.output_too_large": {
+		owner: "plugin",
+		message: "the answer to {op} is {bytes} bytes, more than the {maxBytes} allowed",
+		next: "Ask it for less, or raise limits.output for this bundle.",
+	},
+	"plugin.timeout": {
+		owner: "plugin",
+		message: "{plugin} did not end within {timeoutMs} ms and was stopped ({limit})",
+		next: "Give it more with limits.{limit} for this bundle, or ask it for less.",
+	},
+	"plugin.cancelled": {
+		owner: "operator",
+		message: "the call of {plugin} was cancelled",
+		next: "Nothing to do: whoever asked for the call withdrew it.",
+	},
+	"engine.unknown_operation": {
+		owner: "host",
+		message: "the contract knows no operation {op}",
+		next: "This is a fault of Mortise; please report it.",
 	},
 	// the host itself
 	"host.internal": {

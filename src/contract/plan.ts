@@ -1,5 +1,6 @@
 import type {
 	Effect,
+	Failure,
 	HostFunction,
 	JsonObject,
 	JsonSchema,
@@ -132,6 +133,8 @@ export type CallOutcome =
 			readonly error: ErrorReport;
 			readonly retryable: boolean;
 			readonly retryAfterMs?: number;
+			/** The plugin's own failure, when it reported one (`plugin.failed`). */
+			readonly failure?: Failure;
 			readonly ms: number;
 			readonly refused?: readonly string[];
 	  };
