@@ -14,6 +14,20 @@ export const errorTable = {
 		next: "Make the file smaller.",
 	},
 	"yaml.syntax": { owner: "author", message: "{detail}", next: "Correct the YAML." },
+	"yaml.encoding": { owner: "author", message: "{file} is not UTF-8", next: "Save the file as UTF-8." },
+	"yaml.tag": { owner: "author", message: "the tag {tag} is not allowed", next: "Leave the tag out." },
+	"yaml.duplicate_key": {
+		owner: "author",
+		message: 'the key "{key}" stands here a second time',
+		next: "Keep one of the two.",
+	},
+	"yaml.forbidden_key": { owner: "author", message: 'the key "{key}" is not allowed', next: "Use another name." },
+	"yaml.alias_limit": {
+		owner: "author",
+		message: "more aliases than {max}, or aliases that stand for too much",
+		next: "Write the values out.",
+	},
+	"yaml.too_deep": { owner: "author", message: "nested deeper than {max}", next: "Make the file flatter." },
 	"schema.invalid": { owner: "author", message: "{detail}", next: "See docs/reference.md for the shape of this file." },
 	"file.unreadable": {
 		owner: "operator",
@@ -67,6 +81,178 @@ export const errorTable = {
 		owner: "operator",
 		message: "nobody takes the state on {where}: {detail}",
 		next: "Start the control process first, or set control_process in mortise.yaml.",
+	},
+	// bundles: the manifest
+	"bundle.contract_version": {
+		owner: "author",
+		message: "contract {actual} is not one this host speaks; it speaks 1",
+		next: "Set contract: 1, or use a host that speaks the other.",
+	},
+	"bundle.provides_nothing": {
+		owner: "author",
+		message: "the bundle provides no tool, provider, memory, channel or state target",
+		next: "Add at least one under provides.",
+	},
+	"bundle.duplicate_name": {
+		owner: "author",
+		message: 'the {kind} "{name}" stands here a second time',
+		next: "Give each its own name.",
+	},
+	"bundle.reserved_name": {
+		owner: "author",
+		message: 'the name "{name}" belongs to the host; no bundle may claim it',
+		next: "Rename the tool.",
+	},
+	"bundle.entry_mismatch": {
+		owner: "author",
+		message: "the entry {entry} does not fit runtime {runtime}",
+		next: "An entry ends in .wasm for wasm, in .js or .mjs for esm.",
+	},
+	"bundle.export_needs_wasm": {
+		owner: "author",
+		message: 'the tool "{name}" names an export, which only a wasm bundle has',
+		next: "Leave export out; an esm tool is called through handle.",
+	},
+	"bundle.input_needs_export": {
+		owner: "author",
+		message: 'the tool "{name}" has input: {input}, which goes with export only',
+		next: "Give a JSON Schema with type: object.",
+	},
+	"bundle.tool_input": {
+		owner: "author",
+		message: 'the input of the tool "{name}" is not a schema of an object',
+		next: "Give a JSON Schema with type: object.",
+	},
+	"bundle.schema_invalid": {
+		owner: "author",
+		message: "this is not a usable JSON Schema: {detail}",
+		next: "Correct the schema (JSON Schema 2020-12).",
+	},
+	"bundle.config_open": {
+		owner: "author",
+		message: "the config schema must be closed",
+		next: "Add type: object and additionalProperties: false.",
+	},
+	"bundle.secret_host": {
+		owner: "author",
+		message: "the secret {name} is used on {host}, which permissions.http.hosts does not cover",
+		next: "Add the host to permissions.http.hosts.",
+	},
+	// bundles: files
+	"bundle.path_escape": {
+		owner: "author",
+		message: 'the path "{path}" leads out of the bundle',
+		next: "Pack relative paths without '..' only.",
+	},
+	"bundle.path_invalid": {
+		owner: "author",
+		message: 'the path "{path}" is not allowed: {detail}',
+		next: "Rename the file.",
+	},
+	"bundle.path_clash": {
+		owner: "author",
+		message: 'the paths "{path}" and "{other}" are one file on some systems',
+		next: "Rename one of them.",
+	},
+	"bundle.link": {
+		owner: "author",
+		message: '"{path}" is a link; a bundle holds plain files only',
+		next: "Put the file itself there.",
+	},
+	"bundle.special_file": {
+		owner: "author",
+		message: '"{path}" is a {kind}; a bundle holds plain files only',
+		next: "Remove it.",
+	},
+	"bundle.too_many_files": { owner: "author", message: "more than {max} files", next: "Bundle the sources." },
+	"bundle.file_too_large": {
+		owner: "author",
+		message: '"{path}" is larger than {max} bytes',
+		next: "Make the file smaller.",
+	},
+	"bundle.too_large": { owner: "author", message: "more than {max} bytes in all", next: "Make the bundle smaller." },
+	"bundle.ratio": {
+		owner: "author",
+		message: "the archive unpacks to more than {max} times its size",
+		next: "Pack the bundle again without filler.",
+	},
+	"bundle.archive_invalid": {
+		owner: "author",
+		message: "this is not a whole .tar.gz archive: {detail}",
+		next: "Pack or download it again.",
+	},
+	"bundle.no_manifest": {
+		owner: "author",
+		message: "there is no plugin.yaml",
+		next: "Put plugin.yaml at the top of the bundle.",
+	},
+	"bundle.entry_missing": {
+		owner: "author",
+		message: 'the entry "{entry}" is not in the bundle',
+		next: "Build the bundle, or correct entry.",
+	},
+	"bundle.wasm_invalid": {
+		owner: "author",
+		message: '"{entry}" is not a WebAssembly module: {detail}',
+		next: "Build the module again.",
+	},
+	"bundle.wasm_truncated": {
+		owner: "author",
+		message: '"{entry}" ends in the middle of a section',
+		next: "Build or copy the module again.",
+	},
+	"bundle.not_text": { owner: "author", message: '"{path}" is not UTF-8', next: "Save the file as UTF-8." },
+	"bundle.digest_mismatch": {
+		owner: "operator",
+		message: "{path} does not have the digest {where} says: {actual} instead of {expected}",
+		next: "Get the bundle again from its author; if you changed it yourself, install it again.",
+	},
+	"bundle.sums_invalid": {
+		owner: "author",
+		message: "SHA256SUMS does not list exactly the files of the bundle: {detail}",
+		next: "Make it again with sha256sum over every other file.",
+	},
+	// bundles: the drop folder
+	"bundle.duplicate_id": {
+		owner: "operator",
+		message: "the id {id} stands in several places: {paths}",
+		next: "Keep one of them.",
+	},
+	"bundle.drop_folder_unsafe": {
+		owner: "operator",
+		message: "{path} {detail}, so nothing in it is loaded",
+		next: "{command}",
+	},
+	"bundle.ignored": { owner: "operator", message: "{path} is no bundle: {detail}", next: "Nothing needs to be done." },
+	"bundle.half_written": {
+		owner: "operator",
+		message: "{path} holds no plugin.yaml",
+		next: "Finish copying the bundle, or remove the folder.",
+	},
+	"bundle.already_installed": {
+		owner: "operator",
+		message: "{id} is installed with other content (version {version})",
+		next: "Add --force to replace it.",
+	},
+	"bundle.not_installed": {
+		owner: "operator",
+		message: "there is no bundle {id} in {drop}",
+		next: "See mortise plugin list.",
+	},
+	"bundle.refused": {
+		owner: "author",
+		message: "{path} is refused with {count} problem(s)",
+		next: "Correct each place listed.",
+	},
+	"bundle.write_failed": {
+		owner: "operator",
+		message: "{path} cannot be written: {detail}",
+		next: "Check the folder's space and permissions.",
+	},
+	"receipts.invalid": {
+		owner: "operator",
+		message: "{file} is damaged: {detail}",
+		next: "Correct it by hand or move it away; nothing overwrites it.",
 	},
 	// command line
 	usage: { owner: "operator", message: "{detail}", next: "Run mortise --help." },

@@ -1,11 +1,10 @@
-import { MessageChannel, type MessagePort } from "node:worker_threads";
+import { MessageChannel } from "node:worker_threads";
 import { reportOf } from "../errors.js";
 import type { JobEdges, JobMessage, Question, Reply, ToMain, ToWorker } from "./protocol.js";
 
 /** The main thread's end of one job. */
 export type JobLink = {
 	readonly message: Omit<JobMessage, "job">;
-	readonly transfer: readonly MessagePort[];
 	/** Settles when the worker's end went away, which happens when the job ended or its thread died. */
 	readonly gone: Promise<void>;
 	readonly cancel: (reason: "cancelled" | "timeout") => void;
@@ -39,7 +38,6 @@ export function linkJob(edges: JobEdges): JobLink {
 	const gone = new Promise<void>((resolve) => asked.port1.once("close", () => resolve()));
 	return {
 		message: { port: asked.port2, blocking: { port: blocking.port2, flag } },
-		transfer: [asked.port2, blocking.port2],
 		gone,
 		cancel: (reason) => asked.port1.postMessage({ type: "cancel", reason } satisfies ToWorker),
 		close: () => {

@@ -1,5 +1,5 @@
-import type { HostFunction, HostResult, JsonObject, ToolCallOutput } from "@mortise/sdk/contract";
 import type { MessagePort } from "node:worker_threads";
+import type { HostFunction, HostResult, JsonObject, ToolCallOutput } from "@mortise/sdk/contract";
 import type {
 	CallOutcome,
 	ErrorReport,
@@ -67,14 +67,22 @@ export type JobMessage = {
 export type Question =
 	| { readonly kind: "gate"; readonly question: GateQuestion }
 	| { readonly kind: "native"; readonly tool: PlannedTool; readonly call: string; readonly arguments: JsonObject }
-	| { readonly kind: "host"; readonly bundle: string; readonly name: HostFunction; readonly arguments: unknown; readonly timeoutMs: number }
+	| {
+			readonly kind: "host";
+			readonly bundle: string;
+			readonly name: HostFunction;
+			readonly arguments: unknown;
+			readonly timeoutMs: number;
+	  }
 	| { readonly kind: "code"; readonly bundle: string }
 	| { readonly kind: "artefact"; readonly call: string; readonly text: string };
 
 /** The main thread's answers. */
 export type Reply = {
 	readonly gate: GateAnswer;
-	readonly native: { readonly ok: true; readonly output: ToolCallOutput } | { readonly ok: false; readonly error: ErrorReport };
+	readonly native:
+		| { readonly ok: true; readonly output: ToolCallOutput }
+		| { readonly ok: false; readonly error: ErrorReport };
 	readonly host: HostResult;
 	readonly code: { readonly ok: true; readonly code: PluginCode } | { readonly ok: false; readonly error: ErrorReport };
 	readonly artefact: { readonly id: string };

@@ -38,11 +38,7 @@ export function linkWorker(message: Omit<JobMessage, "job">): WorkerLink {
 	};
 }
 
-function hostPort(options: {
-	bundle: string;
-	ask: WorkerLink["ask"];
-	blocking: JobMessage["blocking"];
-}): HostPort {
+function hostPort(options: { bundle: string; ask: WorkerLink["ask"]; blocking: JobMessage["blocking"] }): HostPort {
 	const { bundle, ask, blocking } = options;
 	const cell = new Int32Array(blocking.flag);
 	return {

@@ -1,6 +1,7 @@
 // Runs in: worker.
-import type { CallOutcome, PluginCode, ProbedProfile, TurnPlan } from "../contract/index.js";
+
 import { runTurn } from "../agent/turn.js";
+import type { CallOutcome, PluginCode, ProbedProfile, TurnPlan } from "../contract/index.js";
 import { type OpenedPlugin, openPlugin, prepareBody, probePlugin } from "../engine/index.js";
 import { reportOf } from "../errors.js";
 import { probeProfiles } from "../isolation/index.js";
@@ -107,7 +108,9 @@ async function runTurnJob(plan: TurnPlan, link: WorkerLink) {
 	});
 }
 
-type Opened = { readonly ok: true; readonly plugin: OpenedPlugin } | { readonly ok: false; readonly failed: CallOutcome };
+type Opened =
+	| { readonly ok: true; readonly plugin: OpenedPlugin }
+	| { readonly ok: false; readonly failed: CallOutcome };
 
 async function openBundle(bundle: string, link: WorkerLink): Promise<Opened> {
 	const reply = await link.ask<"code">({ kind: "code", bundle });

@@ -1,0 +1,1 @@
+export default async ({ job }) => ({ ok: true, output: job.input, ms: 0 });
