@@ -1,0 +1,162 @@
+import type { IsolationProfile } from "@mortise/sdk/contract";
+import {
+	type LoadedPlugin,
+	type LoadedSet,
+	type ProbedProfile,
+	RuntimeDocument,
+	type Strength,
+} from "../contract/index.js";
+import { HostError } from "../errors.js";
+import { sortRecords, sortTexts } from "./order.js";
+import { compareText, compareVersions } from "./version.js";
+
+/** Who provides a tool: its origin (`native`, `plugin`, `reserved`, …) and the bundle when there is one. */
+export type ToolProvider = { readonly origin: string; readonly bundle?: string };
+/** A tool that has its name. */
+export type DocumentTool = ToolProvider & { readonly name: string };
+/** A tool that lost its name, what kept it, and by which rule. */
+export type DroppedTool = DocumentTool & { readonly keptBy: ToolProvider; readonly rule: string };
+/** A probed profile with what it does and does not stop, as text for readers. */
+export type DescribedProfile = ProbedProfile & {
+	readonly strength: Strength;
+	readonly stops: string | readonly string[];
+	readonly doesNotStop?: string | readonly string[];
+};
+
+/** What a document is derived from. */
+export type DocumentInput = {
+	readonly name: string;
+	readonly protocolVersions: readonly string[];
+	readonly set: Pick<LoadedSet, "plugins" | "nativeMemory" | "nativeStateTargets">;
+	/** The tools that won their names, native ones included. */
+	readonly tools: readonly DocumentTool[];
+	readonly drops: readonly DroppedTool[];
+	readonly isolation: readonly DescribedProfile[];
+};
+
+/**
+ * The capabilities that only the loaded set itself can bring. A bundle that lists one under
+ * `provides.agent_capabilities` does not bring it: removing the last memory source removes `remember` (rule C10).
+ */
+export const derivedCapabilities = ["converse", "publish_state", "remember", "run_tasks", "use_tools"] as const;
+
+/**
+ * The capability document of a loaded set (rules C2, C10 to C12). Pure: no clock, no files; the order in which bundles
+ * were loaded changes nothing. Nothing of a path, secret or config value goes in (rule C11).
+ *
+ * Mapping: a provider → `run_tasks` · a state target → `publish_state` · a tool that has its name → `use_tools` · a memory source,
+ * bundle or native → `remember` · a channel, which the command line is not → `converse` · more from
+ * `provides.agent_capabilities`.
+ *
+ * @throws HostError `document.underivable` when the result would be invalid, such as with no protocol version
+ */
+export function deriveDocument(input: DocumentInput): RuntimeDocument {
+	const { set } = input;
+	const manifests = set.plugins.map((plugin) => plugin.bundle.manifest.provides);
+	const targets = sortTexts([...set.nativeStateTargets, ...manifests.flatMap((each) => each.state_targets ?? [])]);
+	const profiles = input.isolation.filter((each) => each.provided);
+	const derived: Record<(typeof derivedCapabilities)[number], boolean> = {
+		run_tasks: manifests.some((each) => (each.providers ?? []).length > 0),
+		publish_state: targets.length > 0,
+		use_tools: input.tools.length > 0,
+		remember: set.nativeMemory.length > 0 || manifests.some((each) => (each.memory ?? []).length > 0),
+		converse: manifests.some((each) => (each.channels ?? []).length > 0),
+	};
+	const brought = manifests
+		.flatMap((each) => each.agent_capabilities ?? [])
+		.filter((each) => !Object.hasOwn(derived, each));
+	const document: RuntimeDocument = {
+		runtime: input.name,
+		protocol_versions: [...new Set(input.protocolVersions)].sort(compareVersions),
+		agent_capabilities: sortTexts([...derivedCapabilities.filter((each) => derived[each]), ...brought]),
+		isolation_profiles: sortTexts(profiles.map((each) => each.profile)),
+		state_publication_targets: targets,
+		"x-dropped-tools": sortRecords(input.drops.map(droppedEntry)).sort(byName),
+		"x-isolation": sortRecords(profiles.map(isolationEntry)),
+		"x-sources": sortRecords([...set.plugins.flatMap(pluginSources), ...set.nativeMemory.map(nativeMemory)]),
+		"x-state-targets": stateTargets(set),
+		"x-tools": sortRecords(input.tools.map(toolEntry)).sort(byName),
+	};
+	const checked = RuntimeDocument.safeParse(document);
+	if (checked.success) return document;
+	const detail = checked.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`).join("; ");
+	throw new HostError("document.underivable", { detail });
+}
+
+function droppedEntry(drop: DroppedTool) {
+	return { ...toolEntry(drop), kept_by: providerEntry(drop.keptBy), rule: drop.rule };
+}
+
+function toolEntry(tool: DocumentTool) {
+	return { name: tool.name, ...providerEntry(tool) };
+}
+
+// members are named one by one: whatever else a caller's value carries stays out of a public document
+function providerEntry(provider: ToolProvider) {
+	return { origin: provider.origin, ...(provider.bundle === undefined ? {} : { bundle: provider.bundle }) };
+}
+
+function isolationEntry(described: DescribedProfile) {
+	return {
+		profile: described.profile,
+		strength: described.strength,
+		stops: described.stops,
+		...(described.doesNotStop === undefined ? {} : { does_not_stop: described.doesNotStop }),
+	};
+}
+
+type Source = {
+	readonly kind: "channel" | "memory" | "provider" | "tool";
+	readonly name: string;
+	readonly origin: "native" | "plugin";
+	readonly isolation: IsolationProfile;
+	readonly bundle?: string;
+	readonly version?: string;
+	readonly runtime?: "wasm" | "esm";
+	readonly digest?: string;
+	/** `null`: no signature was checked. */
+	readonly signer?: null;
+};
+
+/** One entry for each provider, memory store and channel of a bundle, and one for all its tools, named like the bundle. */
+function pluginSources(plugin: LoadedPlugin): Source[] {
+	const { manifest, digest } = plugin.bundle;
+	const { provides } = manifest;
+	const entry = (kind: Source["kind"], name: string): Source => ({
+		kind,
+		name,
+		origin: "plugin",
+		bundle: manifest.id,
+		version: manifest.version,
+		runtime: manifest.runtime,
+		digest,
+		isolation: plugin.isolation,
+		signer: null,
+	});
+	return [
+		...(provides.providers ?? []).map((each) => entry("provider", each.name)),
+		...(provides.memory ?? []).map((each) => entry("memory", each.name)),
+		...(provides.channels ?? []).map((each) => entry("channel", each.name)),
+		...((provides.tools ?? []).length > 0 ? [entry("tool", manifest.id)] : []),
+	];
+}
+
+function nativeMemory(name: string): Source {
+	return { kind: "memory", name, origin: "native", isolation: "in-process" };
+}
+
+function stateTargets(set: DocumentInput["set"]) {
+	const native = set.nativeStateTargets.map((name) => ({ name, origin: "native" }));
+	const plugins = set.plugins.flatMap((plugin) =>
+		(plugin.bundle.manifest.provides.state_targets ?? []).map((name) => ({
+			name,
+			origin: "plugin",
+			bundle: plugin.bundle.manifest.id,
+		})),
+	);
+	return sortRecords([...native, ...plugins]);
+}
+
+function byName(a: { readonly name: string }, b: { readonly name: string }): number {
+	return compareText(a.name, b.name);
+}

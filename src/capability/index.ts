@@ -1,0 +1,23 @@
+export { documentBytes, etagOf } from "./bytes.js";
+export {
+	type DescribedProfile,
+	type DocumentInput,
+	type DocumentTool,
+	type DroppedTool,
+	deriveDocument,
+	derivedCapabilities,
+	type ToolProvider,
+} from "./derive.js";
+export { type DocumentChange, diffDocuments, diffLines } from "./diff.js";
+export { type Match, type MatchFailure, type MatchRule, matchDocument } from "./match.js";
+export { matchFiles } from "./match-files.js";
+export { publishDocument } from "./publish.js";
+export { formatProblems, type ReportFormat } from "./report.js";
+export {
+	type FileKind,
+	kindOfName,
+	type ValidateOptions,
+	type Validation,
+	validateBytes,
+	validateFile,
+} from "./validate.js";
