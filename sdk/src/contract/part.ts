@@ -14,12 +14,4 @@ export const Part = z.discriminatedUnion("type", [
 ]);
 export type Part = z.infer<typeof Part>;
 
-/** A list holding one text part. */
-export function text(value: string): Part[] {
-	return [{ type: "text", text: value }];
-}
-
-/** The text of all text parts, joined by line breaks. */
-export function textOf(content: readonly Part[]): string {
-	return content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
-}
+export { text, textOf } from "./content.js";
