@@ -1,0 +1,71 @@
+import { type Environment, type LoadedConfig, loadConfig, readEnvironment } from "../config.js";
+import type { ErrorReport, Problem } from "../contract/index.js";
+import { escapeText, HostError, isHostError, reportOf } from "../errors.js";
+import { createLogger, type Logger } from "../log.js";
+
+/** Exit codes (DESIGN section 11). */
+export const exitCodes = { ok: 0, refused: 1, usage: 2, host: 3 } as const;
+
+/** Options every verb takes. */
+export type CommonOptions = { readonly json?: boolean; readonly config?: string; readonly home?: string };
+
+/** What a verb works with: where to write, what was asked for everywhere, and the environment. */
+export type Context = {
+	readonly json: boolean;
+	readonly options: CommonOptions;
+	readonly environment: Environment;
+	readonly log: Logger;
+	readonly loadConfig: () => Promise<LoadedConfig>;
+	/** Prints the result: the value as JSON with `--json`, else the text. Once a run. */
+	readonly print: (value: unknown, text: string) => void;
+	/** Tells progress on stderr; nothing with `--json` off-terminal scripts would trip over. */
+	readonly tell: (text: string) => void;
+	readonly color: boolean;
+};
+
+export function createContext(options: CommonOptions): Context {
+	const environment = readEnvironment();
+	const json = options.json === true;
+	return {
+		json,
+		options,
+		environment,
+		log: createLogger({ level: environment.logLevel }),
+		loadConfig: () => loadConfig({ file: options.config, home: options.home }, environment),
+		print: (value, text) => {
+			const line = json ? JSON.stringify(value) : text;
+			if (line !== "") process.stdout.write(line.endsWith("\n") ? line : `${line}\n`);
+		},
+		tell: (text) => void process.stderr.write(`${text}\n`),
+		color: process.stdout.isTTY === true && !environment.noColor,
+	};
+}
+
+/** Prints an error as DESIGN section 11 says and gives the exit code. A user's mistake never shows a stack trace. */
+export function printError(error: unknown, json: boolean): number {
+	const report = reportOf(error);
+	if (json) process.stdout.write(`${JSON.stringify({ error: report })}\n`);
+	else process.stderr.write(`${describeError(report)}\n`);
+	if (report.code === "usage") return exitCodes.usage;
+	return report.owner === "host" || !isHostError(error) ? exitCodes.host : exitCodes.refused;
+}
+
+/** An error as text: whose it is, what happened, each problem, and the next step. */
+export function describeError(report: ErrorReport): string {
+	const lines = [`error (${report.owner}): ${report.message} [${report.code}]`];
+	for (const problem of report.problems ?? []) lines.push(`  ${describeProblem(problem)}`);
+	if (report.next !== undefined) lines.push(`  next: ${report.next}`);
+	return lines.join("\n");
+}
+
+/** One problem as `file:line:column: message (fix) [code]`. */
+export function describeProblem(problem: Problem): string {
+	const place = problem.line > 0 ? `:${problem.line}:${problem.column}` : "";
+	const fix = problem.fix === undefined ? "" : ` (${problem.fix})`;
+	return `${escapeText(problem.file)}${place}: ${problem.message}${fix} [${problem.code}]`;
+}
+
+/** A usage error: exit code 2. */
+export function usageError(detail: string): HostError {
+	return new HostError("usage", { detail });
+}

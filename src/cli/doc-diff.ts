@@ -1,0 +1,27 @@
+import { readFile } from "node:fs/promises";
+import { diffDocuments, diffLines } from "../capability/index.js";
+import { RuntimeDocument } from "../contract/index.js";
+import { HostError } from "../errors.js";
+import { checkDocument, readYaml } from "../yaml.js";
+import { type Context, exitCodes } from "./context.js";
+
+/** `doc diff A B`: what changed between two capability documents; 0 when nothing, 1 when something. */
+export async function run(context: Context, args: readonly string[]): Promise<number> {
+	const [a = "", b = ""] = args;
+	const changes = diffDocuments(await readRuntimeDocument(a), await readRuntimeDocument(b));
+	context.print({ changes }, diffLines(changes).join("\n"));
+	return changes.length === 0 ? exitCodes.ok : exitCodes.refused;
+}
+
+async function readRuntimeDocument(file: string): Promise<RuntimeDocument> {
+	const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
+		throw new HostError("file.unreadable", { file, detail: error.code ?? error.message }, { cause: error });
+	});
+	const { document, problems } = readYaml(bytes, file);
+	const checked = document === undefined ? undefined : checkDocument(document, RuntimeDocument, "schema.invalid");
+	const all = [...problems, ...(checked === undefined || checked.ok ? [] : checked.problems)];
+	if (checked === undefined || !checked.ok || all.length > 0) {
+		throw new HostError("input.invalid", { file, count: all.length }, { problems: all });
+	}
+	return checked.value;
+}
