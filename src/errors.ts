@@ -300,6 +300,128 @@ export const errorTable = {
 		message: "the contract knows no operation {op}",
 		next: "This is a fault of Mortise; please report it.",
 	},
+	// agent: repositories, turns, sessions
+	"repository.unreadable": {
+		owner: "operator",
+		message: "{path} is no agent repository: {detail}",
+		next: "Name a folder that holds .living/manifest.yaml.",
+	},
+	"repository.outside": {
+		owner: "author",
+		message: "the path {path} is refused: {detail}",
+		next: "Name a file inside the repository, with no link that leaves it.",
+	},
+	"repository.unusable": {
+		owner: "author",
+		message: "the file {path} cannot be used: {detail}",
+		next: "Correct the path in .living/manifest.yaml, or the file.",
+	},
+	"repository.request": {
+		owner: "author",
+		message: "{detail}",
+		next: "See docs/reference.md for what .living/manifest.yaml may hold.",
+	},
+	"repository.not_askable": {
+		owner: "author",
+		message: 'a repository cannot ask for "{key}": that is the operator\'s to decide',
+		next: "Take the key out of x-mortise.",
+	},
+	"turn.cancelled": {
+		owner: "operator",
+		message: "the turn was cancelled while it waited for {waiting}",
+		next: "Send the message again.",
+	},
+	"turn.timeout": {
+		owner: "operator",
+		message: "the turn took longer than {timeoutMs} ms; it was waiting for {waiting}",
+		next: "Raise limits.timeout of the agent, or look at what it waited for.",
+	},
+	"turn.empty_reply": {
+		owner: "plugin",
+		message: "the provider {provider} answered with neither text nor a tool call (stop: {stop})",
+		next: "Try again, or choose another provider or model.",
+	},
+	"turn.unknown_tool": {
+		owner: "plugin",
+		message: "the model asked for {tool}, which this agent does not have",
+		next: "Run mortise why {tool}.",
+	},
+	"turn.bad_arguments": {
+		owner: "plugin",
+		message: "the arguments for {tool} are no JSON object",
+		next: "Nothing to do: the model was told.",
+	},
+	"turn.denied": {
+		owner: "operator",
+		message: "the call of {tool} was denied by {rule}: {reason}",
+		next: "Allow it in the agent's policy when it should run.",
+	},
+	"turn.output_invalid": {
+		owner: "plugin",
+		message: "the tool {tool} gave an output that does not fit its own schema: {detail}",
+		next: "Report it to the author of the bundle.",
+	},
+	"session.other_agent": {
+		owner: "operator",
+		message: "the session {session} belongs to the agent {owner}, not to {agent}",
+		next: "Use another session.",
+	},
+	"session.bad_id": {
+		owner: "operator",
+		message: "{session} cannot be the name of a session",
+		next: "Use 1 to 128 of A-Z a-z 0-9 . _ : -",
+	},
+	"session.turn_limit": {
+		owner: "operator",
+		message: "the session {session} has had its {turns} turns",
+		next: "Begin another session, or raise limits.turns of the agent.",
+	},
+	// engine: ES modules
+	"plugin.threw": {
+		owner: "plugin",
+		message: "{plugin} threw: {detail}",
+		next: "Report it to the author of the plugin.",
+	},
+	"plugin.syntax": {
+		owner: "author",
+		message: "{plugin}: {place}{detail}",
+		next: "Correct the source of the plugin.",
+	},
+	"plugin.import_refused": {
+		owner: "author",
+		message: "{plugin}: {detail}",
+		next: "Bundle what it needs into its own files; the host's functions are members of the second argument of handle.",
+	},
+	"plugin.no_handler": {
+		owner: "author",
+		message: "{plugin}: the default export of {entry} has no function handle",
+		next: "Export what definePlugin makes, or an object with handle(envelope, host).",
+	},
+	"plugin.never_answered": {
+		owner: "plugin",
+		message: "{plugin} can never answer {op}: its promise is unsettled and nothing is left that could settle it",
+		next: "Report it to the author of the plugin.",
+	},
+	"plugin.cpu_limit": {
+		owner: "plugin",
+		message: "{plugin} used more than {cpuMs} ms of its thread and was stopped",
+		next: "Give it more with limits.cpu for this bundle, or ask it for less.",
+	},
+	"plugin.memory_limit": {
+		owner: "plugin",
+		message: "{plugin} needed more than the {memoryBytes} bytes of memory it is allowed",
+		next: "Give it more with limits.memory for this bundle, or ask it for less.",
+	},
+	"plugin.stack_limit": {
+		owner: "plugin",
+		message: "{plugin} called itself too deeply and was stopped",
+		next: "Report it to the author of the plugin.",
+	},
+	"plugin.crashed": {
+		owner: "plugin",
+		message: "{plugin} broke the engine that ran it, which was thrown away: {detail}",
+		next: "Report it to the author of the plugin.",
+	},
 	// the host itself
 	"host.internal": {
 		owner: "host",
