@@ -422,6 +422,47 @@ export const errorTable = {
 		message: "{plugin} broke the engine that ran it, which was thrown away: {detail}",
 		next: "Report it to the author of the plugin.",
 	},
+	// grants and secrets
+	"grant.word_invalid": {
+		owner: "operator",
+		message: '"{word}" is no permission: {detail}',
+		next: "Run mortise plugin inspect BUNDLE to see what the bundle asks for.",
+	},
+	"grant.bundle_invalid": {
+		owner: "operator",
+		message: '"{id}" is no bundle id',
+		next: "Run mortise plugin list to see the ids.",
+	},
+	"grants.invalid": {
+		owner: "operator",
+		message: "{file} has {count} problem(s)",
+		next: "Correct each place listed; the file was left as it is and no grant of it is in force.",
+	},
+	"private_file.exposed": {
+		owner: "operator",
+		message: "{file} can be {access} by other users",
+		next: "Run chmod 600 {file}.",
+	},
+	"private_file.unreadable": {
+		owner: "operator",
+		message: "{file} cannot be used: {detail}",
+		next: "Make it a plain file that the user of the host can read and write.",
+	},
+	"secrets.invalid": {
+		owner: "operator",
+		message: "{file} has {count} problem(s)",
+		next: "Correct each place listed; the file was left as it is.",
+	},
+	"secret.value_refused": {
+		owner: "operator",
+		message: "the value for {name} was not stored: {detail}",
+		next: "Give a value of at least 8 characters that an HTTP header can hold.",
+	},
+	"secret.name_invalid": {
+		owner: "operator",
+		message: '"{name}" is no name for a secret',
+		next: "Use letters, digits and '_', not beginning with a digit.",
+	},
 	// the host itself
 	"host.internal": {
 		owner: "host",
