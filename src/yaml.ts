@@ -1,44 +1,65 @@
 import {
+	Composer,
+	type CST,
+	isAlias,
 	isMap,
 	isPair,
 	isScalar,
 	isSeq,
+	Lexer,
 	LineCounter,
 	type Node,
-	type ParsedNode,
-	parseDocument,
+	Parser,
 	stringify,
 } from "yaml";
 import type { z } from "zod";
 import type { Problem } from "./contract/index.js";
-import { escapeText, problemOf } from "./errors.js";
+import { type ErrorCode, type ErrorFields, escapeText, problemOf } from "./errors.js";
 
 /** The largest YAML or JSON file that is read, in bytes. */
 export const maxDocumentBytes = 256 * 1024;
-const maxAliasCount = 20;
 const maxDepth = 64;
+const maxAliases = 20;
+/** Nodes that aliases may stand for, all together. */
+const maxAliasedNodes = 10_000;
+/** Past this many problems of one kind a file is not worth reading on. */
+const maxProblems = 100;
+const lexemesAStep = 500;
+
+type Path = readonly (string | number)[];
+type Place = { readonly line: number; readonly column: number };
 
 /** A document with places: `value` is plain data, `at` gives the place of a path. */
 export type PlacedDocument = {
 	readonly file: string;
 	readonly value: unknown;
 	/** The place of the value at a path, or of the key when `key` is set; falls back to the nearest parent. */
-	readonly at: (path: readonly (string | number)[], key?: boolean) => { line: number; column: number };
+	readonly at: (path: Path, key?: boolean) => Place;
 };
 export type Read<T> =
 	| { readonly ok: true; readonly value: T }
 	| { readonly ok: false; readonly problems: readonly Problem[] };
+/** What came of a YAML file. `document` is given with the problems when something could be read. */
+export type YamlRead = { readonly document?: PlacedDocument; readonly problems: readonly Problem[] };
 
 /**
- * Reads YAML 1.2 (core schema) or JSON, whose syntax YAML contains. Refused: tags, duplicate keys, more than a few
- * aliases, `__proto__` keys, more than one document, files past {@link maxDocumentBytes}, nesting past 64.
+ * Reads YAML 1.2 (core schema) or JSON, whose syntax YAML contains. Refused: tags (`yaml.tag`), duplicate keys
+ * (`yaml.duplicate_key`, the first stays), more than 20 aliases or what they blow up to (`yaml.alias_limit`), `__proto__` keys
+ * (`yaml.forbidden_key`, left out), directives and further documents, files past {@link maxDocumentBytes}
+ * (`yaml.too_large`), nesting past 64 (`yaml.too_deep`), bytes that are not UTF-8 (`yaml.encoding`).
  * Never throws; every problem comes with its place. `document` is given with the problems when something could be read,
  * so that a caller can check the rest too.
  */
-export function readYaml(
-	text: string | Uint8Array,
-	file: string,
-): { readonly document?: PlacedDocument; readonly problems: readonly Problem[] } {
+export function readYaml(text: string | Uint8Array, file: string): YamlRead {
+	const steps = yamlSteps(text, file);
+	for (;;) {
+		const step = steps.next();
+		if (step.done) return step.value;
+	}
+}
+
+/** As {@link readYaml}, in steps of a few milliseconds, for a caller that must not hold its thread. */
+export function* yamlSteps(text: string | Uint8Array, file: string): Generator<void, YamlRead, void> {
 	const bytes = typeof text === "string" ? Buffer.byteLength(text) : text.byteLength;
 	if (bytes > maxDocumentBytes)
 		return { problems: [problemOf("yaml.too_large", { file }, { maxBytes: maxDocumentBytes })] };
@@ -46,62 +67,54 @@ export function readYaml(
 	try {
 		source = typeof text === "string" ? text : new TextDecoder("utf-8", { fatal: true }).decode(text);
 	} catch {
-		return { problems: [problemOf("yaml.syntax", { file, line: 1, column: 1 }, { detail: "the file is not UTF-8" })] };
+		return { problems: [problemOf("yaml.encoding", { file, line: 1, column: 1 })] };
 	}
 	const lines = new LineCounter();
-	const place = (offset: number) => {
-		const { line, col } = lines.linePos(offset);
+	lines.addNewLine(0);
+	const place = (offset: number): Place => {
+		const { line, col } = lines.linePos(Math.min(Math.max(offset, 0), source.length));
 		return { line: Math.max(line, 1), column: Math.max(col, 1) };
 	};
-	const parsed = parseDocument(source, {
-		lineCounter: lines,
-		schema: "core",
-		version: "1.2",
-		uniqueKeys: true,
-		prettyErrors: false,
-	});
-	const problems: Problem[] = [...parsed.errors, ...parsed.warnings].map((error) =>
-		problemOf("yaml.syntax", { file, ...place(error.pos[0]) }, { detail: firstLine(error.message) }),
-	);
-	const root = parsed.contents as ParsedNode | null;
-	const shape = inspect(root, []);
-	for (const found of shape.problems) {
-		problems.push(
-			problemOf(
-				"yaml.syntax",
-				{ file, ...place(found.offset), pointer: pointerOf(found.path) },
-				{ detail: found.detail },
-			),
-		);
-	}
-	if (shape.fatal || parsed.errors.some((error) => error.code !== "DUPLICATE_KEY")) return { problems };
-	let value: unknown;
-	try {
-		value = parsed.toJS({ maxAliasCount });
-	} catch (error) {
-		const detail = error instanceof Error ? firstLine(error.message) : "it cannot be read";
-		return { problems: [...problems, problemOf("yaml.syntax", { file, line: 1, column: 1 }, { detail })] };
-	}
-	const at = (path: readonly (string | number)[], key = false) => place(offsetOf(root, path, key));
-	return { document: { file, value, at }, problems };
+	const found = (each: Found): Problem =>
+		problemOf(each.code, { file, ...place(each.offset), pointer: pointerOf(each.path ?? []) }, each.fields);
+
+	const scanned = yield* scan(source, lines);
+	if (scanned.fatal) return { problems: scanned.problems.map(found) };
+	const composer = new Composer({ schema: "core", version: "1.2", uniqueKeys: false, prettyErrors: false });
+	const documents = [...composer.compose(scanned.tokens, true, source.length)];
+	yield;
+	const root = (documents[0]?.contents ?? null) as Node | null;
+	const pathOf = (each: Found): Found => ({ ...each, path: each.path ?? pathAt(root, each.offset) });
+	const syntax: Found[] = documents
+		.flatMap((document) => [...document.errors, ...document.warnings])
+		.filter((error) => error.code !== "TAG_RESOLVE_FAILED")
+		.map((error) => broken(error.pos[0], firstLine(error.message)));
+	const second = documents[1];
+	if (second !== undefined) syntax.push(broken(second.range[0], "the file holds more than one document"));
+	if (syntax.length > 0)
+		return { problems: [...scanned.problems, ...syntax].slice(0, maxProblems).map((each) => found(pathOf(each))) };
+
+	const { value, problems, fatal } = convert(root);
+	const all = [...scanned.problems, ...problems].slice(0, maxProblems).map((each) => found(pathOf(each)));
+	if (fatal) return { problems: all };
+	return { document: { file, value, at: (path, key = false) => place(offsetOf(root, path, key)) }, problems: all };
 }
 
 /**
  * Checks a document against a schema and gives every problem with its place. A zod issue becomes one problem, an issue
- * over several unknown keys one problem a key.
+ * over several unknown keys one problem a key; several issues of one value give the first.
  */
-export function checkDocument<T>(
-	document: PlacedDocument,
-	schema: z.ZodType<T>,
-	code: Parameters<typeof problemOf>[0],
-): Read<T> {
+export function checkDocument<T>(document: PlacedDocument, schema: z.ZodType<T>, code: ErrorCode): Read<T> {
 	const result = schema.safeParse(document.value);
 	if (result.success) return { ok: true, value: result.data };
-	return { ok: false, problems: result.error.issues.flatMap((issue) => problemsOf(document, issue, code)) };
+	const byPointer = new Map<string, Problem>();
+	for (const problem of result.error.issues.flatMap((issue) => problemsOf(document, issue, code)))
+		if (!byPointer.has(problem.pointer)) byPointer.set(problem.pointer, problem);
+	return { ok: false, problems: [...byPointer.values()] };
 }
 
 /** A JSON pointer (RFC 6901). */
-export function pointerOf(path: readonly (string | number)[]): string {
+export function pointerOf(path: Path): string {
 	return path.map((part) => `/${String(part).replace(/~/g, "~0").replace(/\//g, "~1")}`).join("");
 }
 
@@ -110,31 +123,180 @@ export function writeYaml(value: unknown): string {
 	return stringify(value, { lineWidth: 0 });
 }
 
+type Found = { readonly code: ErrorCode; readonly offset: number; readonly path?: Path; readonly fields?: ErrorFields };
+
+function broken(offset: number, detail: string, path?: Path): Found {
+	return { code: "yaml.syntax", offset, fields: { detail }, ...(path === undefined ? {} : { path }) };
+}
+
+type Scanned = { readonly tokens: readonly CST.Token[]; readonly problems: Found[]; readonly fatal: boolean };
+
+/**
+ * Source → tokens. What could cost time or stack later (nesting, aliases, tags) is counted here and ends the reading
+ * before a tree is made of it.
+ */
+function* scan(source: string, lines: LineCounter): Generator<void, Scanned, void> {
+	const parser = new Parser(lines.addNewLine);
+	const tokens: CST.Token[] = [];
+	const problems: Found[] = [];
+	const stop = (code: ErrorCode, fields: ErrorFields): Scanned => {
+		problems.push({ code, offset: parser.offset, path: [], fields });
+		return { tokens: [], problems, fatal: true };
+	};
+	let count = 0;
+	let aliases = 0;
+	let anchors = 0;
+	let isScalarText = false;
+	for (const lexeme of new Lexer().lex(source)) {
+		if (!isScalarText) {
+			const first = lexeme[0];
+			if (first === "*" && ++aliases > maxAliases) return stop("yaml.alias_limit", { max: maxAliases });
+			if (first === "&" && ++anchors > maxProblems) return stop("yaml.alias_limit", { max: maxAliases });
+			if (first === "%") problems.push(broken(parser.offset, "directives are not allowed"));
+			if (first === "!") problems.push({ code: "yaml.tag", offset: parser.offset, fields: { tag: lexeme } });
+			if (problems.length >= maxProblems) return { tokens: [], problems, fatal: true };
+		}
+		isScalarText = lexeme === "\x1f";
+		for (const token of parser.next(lexeme)) tokens.push(token);
+		if (parser.stack.length > maxDepth + 2) return stop("yaml.too_deep", { max: maxDepth });
+		if (++count % lexemesAStep === 0) yield;
+	}
+	for (const token of parser.end()) tokens.push(token);
+	return { tokens, problems, fatal: false };
+}
+
+type Converted = { readonly value: unknown; readonly problems: readonly Found[]; readonly fatal: boolean };
+type Anchored = { readonly value: unknown; readonly nodes: number; readonly depth: number };
+
+/** A tree → plain data. Objects hold own properties only; an alias shares the value of its anchor. */
+function convert(root: Node | null): Converted {
+	const problems: Found[] = [];
+	const anchors = new Map<string, Anchored>();
+	let fatal = false;
+	let aliasedNodes = 0;
+	const visit = (node: unknown, path: Path): Anchored => {
+		const offset = offsetOfNode(node, 0);
+		if (isAlias(node)) {
+			const target = anchors.get(node.source);
+			if (target === undefined) {
+				problems.push(broken(offset, `there is no anchor "${node.source}" before this alias`, path));
+				return { value: null, nodes: 1, depth: 0 };
+			}
+			aliasedNodes += target.nodes;
+			if (!fatal && (aliasedNodes > maxAliasedNodes || path.length + target.depth > maxDepth)) {
+				fatal = true;
+				problems.push({ code: "yaml.alias_limit", offset, path, fields: { max: maxAliases } });
+			}
+			return target;
+		}
+		let nodes = 1;
+		let depth = 0;
+		let value: unknown = null;
+		const inner = (child: unknown, part: string | number): unknown => {
+			const made = visit(child, [...path, part]);
+			nodes += made.nodes;
+			depth = Math.max(depth, made.depth + 1);
+			return made.value;
+		};
+		if (isScalar(node)) value = node.value;
+		else if (isSeq(node)) value = node.items.map((item, index) => inner(item, index));
+		else if (isMap(node)) {
+			const object: Record<string, unknown> = {};
+			for (const pair of node.items) {
+				if (!isPair(pair) || !isScalar(pair.key)) {
+					problems.push(
+						broken(isPair(pair) ? offsetOfNode(pair.key, offset) : offset, "a key must be plain text", path),
+					);
+					continue;
+				}
+				const key = keyOf(pair.key.value);
+				const at = { offset: offsetOfNode(pair.key, offset), path: [...path, key], fields: { key } };
+				if (key === "__proto__") problems.push({ code: "yaml.forbidden_key", ...at });
+				else if (Object.hasOwn(object, key)) problems.push({ code: "yaml.duplicate_key", ...at });
+				else object[key] = inner(pair.value, key);
+			}
+			value = object;
+		}
+		const made = { value, nodes, depth };
+		const anchor = (node as { anchor?: string } | null)?.anchor;
+		if (anchor !== undefined) anchors.set(anchor, made);
+		return made;
+	};
+	return { value: visit(root, []).value, problems, fatal };
+}
+
+function keyOf(value: unknown): string {
+	return value === null ? "" : String(value);
+}
+
+function offsetOfNode(node: unknown, otherwise: number): number {
+	return (node as { range?: readonly number[] | null } | null | undefined)?.range?.[0] ?? otherwise;
+}
+
+function offsetOf(root: Node | null, path: Path, key: boolean): number {
+	let node: unknown = root;
+	let offset = offsetOfNode(root, 0);
+	for (const [index, part] of path.entries()) {
+		const last = index === path.length - 1;
+		if (isMap(node)) {
+			const pair = node.items.find((item) => isScalar(item.key) && keyOf(item.key.value) === String(part));
+			if (pair === undefined) return offset;
+			const keyOffset = offsetOfNode(pair.key, offset);
+			offset = last && key ? keyOffset : offsetOfNode(pair.value, keyOffset);
+			node = pair.value;
+		} else if (isSeq(node)) {
+			const item = node.items[Number(part)];
+			if (item === undefined) return offset;
+			offset = offsetOfNode(item, offset);
+			node = item;
+		} else return offset;
+	}
+	return offset;
+}
+
+/** The path of the innermost value that begins at or before an offset. */
+function pathAt(root: Node | null, offset: number): Path {
+	const path: (string | number)[] = [];
+	let node: unknown = root;
+	for (;;) {
+		if (isMap(node)) {
+			const pair = node.items.findLast((item) => isScalar(item.key) && offsetOfNode(item.key, 0) <= offset);
+			if (pair === undefined || !isScalar(pair.key)) return path;
+			path.push(keyOf(pair.key.value));
+			node = pair.value;
+		} else if (isSeq(node)) {
+			const index = node.items.findLastIndex((item) => offsetOfNode(item, 0) <= offset);
+			if (index < 0) return path;
+			path.push(index);
+			node = node.items[index];
+		} else return path;
+	}
+}
+
 type Issue = z.core.$ZodIssue;
 
-function problemsOf(document: PlacedDocument, issue: Issue, code: Parameters<typeof problemOf>[0]): Problem[] {
+function problemsOf(document: PlacedDocument, issue: Issue, code: ErrorCode): Problem[] {
 	const path = issue.path.map((part) => (typeof part === "symbol" ? String(part) : part));
-	if (issue.code === "unrecognized_keys") {
-		return issue.keys.map((key) => {
-			const whole = [...path, key];
-			const place = { file: document.file, ...document.at(whole, true), pointer: pointerOf(whole) };
-			return problemOf(code, place, { detail: `unknown key "${escapeText(key)}"` });
-		});
-	}
+	const problem = (where: Path, key: boolean, detail: string): Problem =>
+		problemOf(code, { file: document.file, ...document.at(where, key), pointer: pointerOf(where) }, { detail });
+	if (issue.code === "unrecognized_keys")
+		return issue.keys.map((key) => problem([...path, key], true, `unknown key "${escapeText(key)}"`));
+	const name = path.length === 0 ? "" : `${escapeText(path.join("."))}: `;
 	if (issue.code === "invalid_union") {
 		const best = bestBranch(issue);
 		if (best !== undefined)
 			return best.flatMap((inner) => problemsOf(document, { ...inner, path: [...issue.path, ...inner.path] }, code));
+		if (has(document.value, path) && issue.errors.length > 0) {
+			const reasons = new Set(issue.errors.map((branch) => firstLine(branch[0]?.message ?? "is not allowed")));
+			return [problem(path, false, `${name}${[...reasons].join("; or: ")}`)];
+		}
 	}
 	if (issue.code === "invalid_key" || issue.code === "invalid_element") {
 		const inner = issue.issues.map((each) => each.message).join("; ");
-		const place = { file: document.file, ...document.at(path, true), pointer: pointerOf(path) };
-		return [problemOf(code, place, { detail: `"${escapeText(String(path.at(-1) ?? ""))}": ${inner}` })];
+		return [problem(path, true, `"${escapeText(String(path.at(-1) ?? ""))}": ${inner}`)];
 	}
-	const missing = issue.code === "invalid_type" && !has(document.value, path);
-	const name = path.length === 0 ? "" : `${escapeText(path.join("."))}: `;
-	const place = { file: document.file, ...document.at(path), pointer: pointerOf(path) };
-	return [problemOf(code, place, { detail: missing ? `${name}is missing` : `${name}${firstLine(issue.message)}` })];
+	const missing = !has(document.value, path);
+	return [problem(path, false, missing ? `${name}is missing` : `${name}${firstLine(issue.message)}`)];
 }
 
 /** Of a union's branches, the one that went furthest in: a wrong value inside an object beats "not a string". */
@@ -145,71 +307,7 @@ function bestBranch(issue: Issue & { code: "invalid_union" }): Issue[] | undefin
 	return deep.length === 1 ? deep[0] : issue.errors.length === 1 ? issue.errors[0] : undefined;
 }
 
-type Found = { readonly offset: number; readonly path: readonly (string | number)[]; readonly detail: string };
-
-function inspect(root: ParsedNode | null, base: readonly (string | number)[]): { problems: Found[]; fatal: boolean } {
-	const problems: Found[] = [];
-	let fatal = false;
-	const visit = (node: Node | null | undefined, path: readonly (string | number)[]): void => {
-		if (node === null || node === undefined) return;
-		const offset = node.range?.[0] ?? 0;
-		if (path.length > maxDepth) {
-			fatal = true;
-			problems.push({ offset, path, detail: `nested deeper than ${maxDepth}` });
-			return;
-		}
-		if ("tag" in node && node.tag !== undefined && !String(node.tag).startsWith("tag:yaml.org,2002:")) {
-			problems.push({ offset, path, detail: `the tag ${String(node.tag)} is not allowed` });
-		}
-		if (isSeq(node)) {
-			for (const [index, item] of node.items.entries()) visit(item as Node, [...path, index]);
-		} else if (isMap(node)) {
-			for (const pair of node.items) {
-				if (!isPair(pair) || !isScalar(pair.key)) {
-					problems.push({ offset, path, detail: "a key must be plain text" });
-					fatal = true;
-					continue;
-				}
-				const key = String(pair.key.value);
-				if (key === "__proto__") {
-					problems.push({
-						offset: pair.key.range?.[0] ?? offset,
-						path: [...path, key],
-						detail: 'the key "__proto__" is not allowed',
-					});
-					fatal = true;
-				}
-				visit(pair.value as Node | null, [...path, key]);
-			}
-		}
-	};
-	visit(root, base);
-	return { problems, fatal };
-}
-
-function offsetOf(root: ParsedNode | null, path: readonly (string | number)[], key: boolean): number {
-	let node: unknown = root;
-	let offset = root?.range?.[0] ?? 0;
-	for (const [index, part] of path.entries()) {
-		const last = index === path.length - 1;
-		if (isMap(node)) {
-			const pair = node.items.find((item) => isScalar(item.key) && String(item.key.value) === String(part));
-			if (pair === undefined) return offset;
-			const keyOffset = isScalar(pair.key) ? (pair.key.range?.[0] ?? offset) : offset;
-			const value = pair.value as Node | null;
-			offset = last && key ? keyOffset : (value?.range?.[0] ?? keyOffset);
-			node = value;
-		} else if (isSeq(node)) {
-			const item = node.items[Number(part)] as Node | undefined;
-			if (item === undefined) return offset;
-			offset = item.range?.[0] ?? offset;
-			node = item;
-		} else return offset;
-	}
-	return offset;
-}
-
-function has(value: unknown, path: readonly (string | number)[]): boolean {
+function has(value: unknown, path: Path): boolean {
 	let here: unknown = value;
 	for (const part of path) {
 		if (typeof here !== "object" || here === null || !Object.hasOwn(here, part)) return false;
