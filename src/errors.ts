@@ -295,6 +295,111 @@ export const errorTable = {
 		message: "the call of {plugin} was cancelled",
 		next: "Nothing to do: whoever asked for the call withdrew it.",
 	},
+	"plugin.trap": {
+		owner: "plugin",
+		message: "{plugin} trapped: {detail}",
+		next: "Report it to the author of the plugin; the next call starts afresh.",
+	},
+	"plugin.guest_error": {
+		owner: "plugin",
+		message: "{plugin} ended with an error: {message}",
+		next: "The plugin reported this itself.",
+	},
+	"plugin.exit_code": {
+		owner: "plugin",
+		message: "{plugin} ended {name} with {status}",
+		next: "Report it to the author of the plugin: it gave no reason.",
+	},
+	"plugin.bad_address": {
+		owner: "plugin",
+		message: "{plugin} used an address outside its own blocks in {operation}",
+		next: "Report it to the author of the plugin; the next call starts afresh.",
+	},
+	"plugin.limit": {
+		owner: "plugin",
+		message: "{plugin} wanted more {what} than the {max} allowed",
+		next: "Ask it for less, or raise limits.memory for this bundle.",
+	},
+	"plugin.link": {
+		owner: "plugin",
+		message: "{plugin} cannot be linked: {detail}",
+		next: "Report it to the author of the plugin.",
+	},
+	"plugin.no_export": {
+		owner: "plugin",
+		message: "{plugin} exports no function {name} that takes nothing",
+		next: "Report it to the author of the plugin: its manifest and its code differ.",
+	},
+	"plugin.unauthorized": {
+		owner: "operator",
+		message: "{plugin} may not use {permission}: it was not granted",
+		next: "Run: mortise grant {plugin} {permission}",
+	},
+	"plugin.not_asked": {
+		owner: "plugin",
+		message: "{plugin} used {name} without asking for it in its manifest",
+		next: "Its author has to ask for it under permissions in plugin.yaml.",
+	},
+	"engine.invalid_input": {
+		owner: "operator",
+		message: "the input of {op} does not have the shape it takes",
+		next: "See the description of the tool.",
+	},
+	"engine.module_invalid": {
+		owner: "author",
+		message: "the module cannot be read: {detail}",
+		next: "Build it again; a WebAssembly 1.0 core module is wanted.",
+	},
+	"engine.module_unsupported": {
+		owner: "author",
+		message: "the module uses {what}, which this engine does not provide",
+		next: "Build it as a plain core module.",
+	},
+	"engine.memory_too_large": {
+		owner: "author",
+		message: "the module begins with {bytes} bytes of memory, more than the {maxBytes} allowed",
+		next: "Build it with a smaller initial memory, or raise limits.memory for this bundle.",
+	},
+	"engine.memory_shared": {
+		owner: "author",
+		message: "the module's memory is shared between threads",
+		next: "Build it without threads.",
+	},
+	"engine.memory_64bit": {
+		owner: "author",
+		message: "the module's memory is 64-bit",
+		next: "Build it for wasm32.",
+	},
+	"engine.memory_multiple": {
+		owner: "author",
+		message: "the module has {count} memories",
+		next: "Build it with one memory.",
+	},
+	"engine.memory_imported": {
+		owner: "author",
+		message: "the module imports its memory ({import})",
+		next: "Build it so that it defines its own memory.",
+	},
+	"engine.table_too_large": {
+		owner: "author",
+		message: "the module has {detail}",
+		next: "Build it with fewer or smaller tables.",
+	},
+	"engine.import_unknown": {
+		owner: "author",
+		message: "the module imports {import}, which no host function provides",
+		next: "See the host functions in the plugin authors' guide.",
+	},
+	"engine.import_not_asked": {
+		owner: "author",
+		message: "the module imports {import} without asking for {name} in its manifest",
+		next: "Ask for it under permissions in plugin.yaml.",
+	},
+	"engine.import_kind": {
+		owner: "author",
+		message: "the module imports {import}, which is no function",
+		next: "Only functions can be imported.",
+	},
 	"engine.unknown_operation": {
 		owner: "host",
 		message: "the contract knows no operation {op}",

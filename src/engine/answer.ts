@@ -48,7 +48,7 @@ export function readAnswer(raw: unknown, op: string): ReadAnswer {
 	const answer = check(Answer, raw);
 	if (!answer.ok) return badAnswer(op, answer.detail);
 	if (!answer.value.ok) return failed(answer.value.failure);
-	const output = check(operations[op].output, answer.value.output);
+	const output = check<z.ZodType>(operations[op].output, answer.value.output);
 	return output.ok ? { ok: true, output: output.value } : badAnswer(op, output.detail);
 }
 
@@ -77,7 +77,7 @@ function broken(error: ErrorReport): ReadAnswer {
 
 type Checked<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly detail: string };
 
-function check<T>(schema: z.ZodType<T>, value: unknown): Checked<T> {
+function check<S extends z.ZodType>(schema: S, value: unknown): Checked<z.output<S>> {
 	try {
 		const parsed = schema.safeParse(value);
 		if (parsed.success) return { ok: true, value: parsed.data };
