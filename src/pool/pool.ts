@@ -7,7 +7,7 @@ import { createSlot, type Slot } from "./slot.js";
 export type PoolOptions = {
 	/** Threads; 2 unless given. */
 	readonly threads?: number;
-	/** Jobs under way at once in all threads; 500 unless given. More wait in line, first come first served. */
+	/** Turns under way at once in all threads; 500 unless given. More wait in line, first come first served. */
 	readonly concurrency?: number;
 	/** JavaScript heap of one thread in MiB; past it the thread ends and is replaced. 512 unless given. */
 	readonly heapMiB?: number;
@@ -31,7 +31,7 @@ export type Pool = {
 	 * cancelled in line, `pool.closed`.
 	 */
 	readonly run: <J extends Job>(job: J, edges: JobEdges, options: RunOptions) => Promise<JobResult[J["kind"]]>;
-	/** Jobs under way and waiting. */
+	/** Turns under way and waiting. */
 	readonly load: () => { readonly running: number; readonly waiting: number };
 	readonly close: () => Promise<void>;
 };
@@ -87,7 +87,10 @@ export function createPool(options: PoolOptions = {}): Pool {
 
 	const run = async <J extends Job>(job: J, edges: JobEdges, limits: RunOptions): Promise<JobResult[J["kind"]]> => {
 		if (closed) throw new HostError("pool.closed");
-		await takePlace(limits.signal);
+		// only turns stand in line: the other kinds are asked for by turns that hold a place already
+		const inLine = job.kind === "turn";
+		if (inLine) await takePlace(limits.signal);
+		if (closed) throw new HostError("pool.closed");
 		const slot = pickSlot();
 		const link = linkJob(edges);
 		let late = false;
@@ -123,7 +126,7 @@ export function createPool(options: PoolOptions = {}): Pool {
 			clearTimeout(lastResort);
 			limits.signal?.removeEventListener("abort", onAbort);
 			link.close();
-			givePlace();
+			if (inLine) givePlace();
 		}
 	};
 	return {

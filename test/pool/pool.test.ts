@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
+import type { TurnPlan } from "../../src/contract/index.js";
 import { isHostError } from "../../src/errors.js";
-import { createPool, type JobEdges, type Pool, type PoolOptions } from "../../src/pool/index.js";
+import { createPool, type Job, type JobEdges, type Pool, type PoolOptions } from "../../src/pool/index.js";
 
 const edges: JobEdges = {
 	gate: async () => ({ allowed: false, rule: "test", reason: "no gate here" }),
@@ -26,7 +27,8 @@ function aPool(options: PoolOptions = {}): Pool {
 
 const ask = (pool: Pool, op: string, options: { timeoutMs?: number; signal?: AbortSignal } = {}) =>
 	pool
-		.run({ kind: "call", bundle: "x", op, input: null, timeoutMs: 1000 }, edges, { timeoutMs: 5000, ...options })
+		// the threads of these tests look at `op` alone; a turn, since only turns stand in line
+		.run({ kind: "turn", op, plan: {} as TurnPlan } as Job, edges, { timeoutMs: 5000, ...options })
 		.catch((error: unknown) => (isHostError(error) ? error.code : `not a host error: ${String(error)}`));
 
 afterEach(async () => {
