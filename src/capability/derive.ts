@@ -5,6 +5,7 @@ import {
 	type ProbedProfile,
 	RuntimeDocument,
 	type Strength,
+	type VerifiedBundle,
 } from "../contract/index.js";
 import { HostError } from "../errors.js";
 import { sortRecords, sortTexts } from "./order.js";
@@ -23,11 +24,17 @@ export type DescribedProfile = ProbedProfile & {
 	readonly doesNotStop?: string | readonly string[];
 };
 
-/** What a document is derived from. */
+/** What of a loaded plugin a document is derived from: nothing of its files, permissions or settings. */
+export type DocumentPlugin = Pick<LoadedPlugin, "isolation"> & {
+	readonly bundle: Pick<VerifiedBundle, "digest" | "manifest">;
+};
+/** What a document is derived from. A `LoadedSet` fits `set`. */
 export type DocumentInput = {
 	readonly name: string;
 	readonly protocolVersions: readonly string[];
-	readonly set: Pick<LoadedSet, "plugins" | "nativeMemory" | "nativeStateTargets">;
+	readonly set: Pick<LoadedSet, "nativeMemory" | "nativeStateTargets"> & {
+		readonly plugins: readonly DocumentPlugin[];
+	};
 	/** The tools that won their names, native ones included. */
 	readonly tools: readonly DocumentTool[];
 	readonly drops: readonly DroppedTool[];
@@ -119,7 +126,7 @@ type Source = {
 };
 
 /** One entry for each provider, memory store and channel of a bundle, and one for all its tools, named like the bundle. */
-function pluginSources(plugin: LoadedPlugin): Source[] {
+function pluginSources(plugin: DocumentPlugin): Source[] {
 	const { manifest, digest } = plugin.bundle;
 	const { provides } = manifest;
 	const entry = (kind: Source["kind"], name: string): Source => ({

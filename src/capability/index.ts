@@ -2,6 +2,7 @@ export { documentBytes, etagOf } from "./bytes.js";
 export {
 	type DescribedProfile,
 	type DocumentInput,
+	type DocumentPlugin,
 	type DocumentTool,
 	type DroppedTool,
 	deriveDocument,
@@ -9,6 +10,7 @@ export {
 	type ToolProvider,
 } from "./derive.js";
 export { type DocumentChange, diffDocuments, diffLines } from "./diff.js";
+export { embeddedDocument } from "./embedded.js";
 export { type Match, type MatchFailure, type MatchRule, matchDocument } from "./match.js";
 export { matchFiles } from "./match-files.js";
 export { publishDocument } from "./publish.js";

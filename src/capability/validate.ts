@@ -1,8 +1,10 @@
 import { basename, dirname } from "node:path";
-import { IsolationProfile, Manifest } from "@mortise/sdk/contract";
+import { IsolationProfile } from "@mortise/sdk/contract";
 import type { z } from "zod";
+import { readManifest } from "../bundle/index.js";
 import { AgentManifest, Config, type Problem, RuntimeDocument } from "../contract/index.js";
 import { escapeText, problemOf } from "../errors.js";
+import { compileSchema } from "../json-schema.js";
 import { checkDocument, maxDocumentBytes, type PlacedDocument, pointerOf } from "../yaml.js";
 import { maxRuntimeDocumentBytes, readBytes, readDocument } from "./read-file.js";
 
@@ -17,17 +19,17 @@ export type ValidateOptions = {
 /** The kind that was taken, absent when it could not be told, and every problem in the order of the file. */
 export type Validation = { readonly kind?: FileKind; readonly problems: readonly Problem[] };
 
-const schemas: { readonly [kind in FileKind]: z.ZodType } = {
+const schemas: { readonly [kind in Exclude<FileKind, "plugin">]: z.ZodType } = {
 	"runtime-document": RuntimeDocument,
 	"agent-manifest": AgentManifest,
-	plugin: Manifest,
 	config: Config,
 };
 
 /**
  * Checks a file on disk: a capability document, an agent manifest, a `plugin.yaml` or a `mortise.yaml`, told by name, then
  * by content. All problems at once, each with file, line, column, pointer, code and fix. Never rejects. Codes:
- * `file.unreadable`, `yaml.syntax`, `yaml.too_large`, `schema.invalid`, `validate.unknown_kind`, `validate.warning`.
+ * `file.unreadable`, `yaml.syntax`, `yaml.too_large`, `schema.invalid`, `validate.unknown_kind`, `validate.warning`; and
+ * what `readManifest` gives for a `plugin.yaml`, whose schemas are compiled.
  */
 export async function validateFile(file: string, options: ValidateOptions = {}): Promise<Validation> {
 	const read = await readBytes(file, maxRuntimeDocumentBytes);
@@ -37,10 +39,12 @@ export async function validateFile(file: string, options: ValidateOptions = {}):
 /** {@link validateFile} on bytes that were read already; `file` is the name shown. */
 export function validateBytes(bytes: Uint8Array, file: string, options: ValidateOptions = {}): Validation {
 	const named = options.kind ?? kindOfName(file);
+	if (named === "plugin") return validateManifest(bytes, file);
 	const maxBytes = named === "runtime-document" ? maxRuntimeDocumentBytes : maxDocumentBytes;
 	const { document, problems } = readDocument(bytes, file, maxBytes);
 	if (document === undefined) return named === undefined ? { problems } : { kind: named, problems };
 	const kind = named ?? kindOfContent(document.value);
+	if (kind === "plugin") return validateManifest(bytes, file);
 	if (kind === undefined) {
 		const unknown = problemOf("validate.unknown_kind", { file, line: 1, column: 1 });
 		return { problems: [...problems, unknown] };
@@ -49,6 +53,10 @@ export function validateBytes(bytes: Uint8Array, file: string, options: Validate
 	const found = [...problems, ...(checked.ok ? [] : checked.problems)];
 	const warned = options.strict === true ? [...unknownKeys(document, kind), ...repeats(document, kind)] : [];
 	return { kind, problems: inOrder([...found, ...warned]) };
+}
+
+function validateManifest(bytes: Uint8Array, file: string): Validation {
+	return { kind: "plugin", problems: readManifest(bytes, file, compileSchema).problems };
 }
 
 /** The kind of a file by its name alone; `undefined` when the name says nothing. */
