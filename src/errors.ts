@@ -256,6 +256,11 @@ export const errorTable = {
 	},
 	// command line
 	usage: { owner: "operator", message: "{detail}", next: "Run mortise --help." },
+	"engine.export_missing": {
+		owner: "author",
+		message: "the module of {plugin} lacks exports its manifest needs: {missing}",
+		next: "Export them, or correct plugin.yaml.",
+	},
 	// pool
 	"pool.closed": { owner: "host", message: "the worker pool is closed", next: "Start the host again." },
 	"pool.cancelled": { owner: "operator", message: "it was cancelled while it waited in line", next: "Run it again." },

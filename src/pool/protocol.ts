@@ -12,22 +12,10 @@ import type {
 	TurnOutcome,
 	TurnPlan,
 } from "../contract/index.js";
+import type { BundleCode } from "../engine/index.js";
 
 /** What a plugin must be before it is admitted: read from its manifest, tried in a worker. */
-export type ProbeSpec = {
-	readonly id: string;
-	readonly version: string;
-	readonly digest: string;
-	readonly body:
-		| { readonly runtime: "wasm"; readonly bytes: Uint8Array }
-		| { readonly runtime: "esm"; readonly entry: string; readonly sources: { readonly [path: string]: string } };
-	readonly exports: PluginCode["exports"];
-	/** Whether the bundle must answer at the door; a bundle of plain exports alone need not. */
-	readonly door: boolean;
-	/** Host functions the manifest asks for, granted or not: importing any other is refused. */
-	readonly asked: readonly HostFunction[];
-	readonly limits: PluginCode["limits"];
-};
+export type ProbeSpec = BundleCode;
 
 /** What a worker is given. Plain data, and two ports that belong to the job. */
 export type Job =

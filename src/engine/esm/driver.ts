@@ -10,7 +10,7 @@ export const driverFile = "mortise:driver";
  *
  * An expression; its value is `(send, done, timer, cancel, settings) => { start, settle, fire }`.
  * - `send(id, name, text)` asks a host function; text given back is the result already, `undefined` means later.
- * - `done(kind, text)` ends the call: `answer`, `load`, `threw`, `no_handler`, `not_json`, `too_large`.
+ * - `done(kind, text)` ends the call: `answer`, `loaded`, `load`, `threw`, `no_handler`, `not_json`, `too_large`.
  * - `timer(id, ms)` is false when there are too many; `cancel(id)` forgets one.
  */
 export const driverSource = `(function (send, done, timer, cancel, settingsText) {
@@ -97,6 +97,7 @@ return {
 		let text;
 		try {
 			if (plugin === undefined || plugin === null || typeof plugin.handle !== "function") { done("no_handler", ""); return; }
+			if (settings.loadOnly) { done("loaded", ""); return; }
 			const answer = await plugin.handle(parse(envelope), host);
 			try { text = stringify(answer); } catch (error) { done("not_json", describe(error)); return; }
 		} catch (error) { done("threw", describe(error)); return; }

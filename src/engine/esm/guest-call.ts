@@ -4,6 +4,7 @@ import type { QuickJSHandle } from "quickjs-emscripten-core";
 import type { ErrorReport, HostPort, PluginCall, PluginCode } from "../../contract/index.js";
 import { errorReport } from "../../errors.js";
 import { parseAnswer, type ReadAnswer } from "../answer.js";
+import { probeOp } from "../probe-op.js";
 import { underDeadline } from "../watchdog.js";
 import { describeThrown, reportCrash, reportThrown } from "./breaks.js";
 import type { Budget, Limit } from "./budget.js";
@@ -114,6 +115,7 @@ export class GuestCall {
 			names: this.#link.names,
 			argumentUnits: maxArgumentUnits,
 			answerUnits: this.#code.limits.outputBytes,
+			loadOnly: this.#call.op === probeOp,
 			seed: [...crypto.getRandomValues(new Int32Array(4))],
 		});
 	}
@@ -201,6 +203,8 @@ export class GuestCall {
 		switch (kind) {
 			case "answer":
 				return parseAnswer(text, op, limits.outputBytes);
+			case "loaded":
+				return { ok: true, output: {} };
 			case "too_large":
 				return broken(
 					errorReport("plugin.output_too_large", { op, bytes: Number(text), maxBytes: limits.outputBytes }),

@@ -22,6 +22,8 @@ export type Settings = {
 	readonly names: readonly string[];
 	readonly argumentUnits: number;
 	readonly answerUnits: number;
+	/** End once the entry is loaded and has a handler, without calling it. */
+	readonly loadOnly: boolean;
 	/** Four random 32-bit integers. */
 	readonly seed: readonly number[];
 };
