@@ -2,7 +2,7 @@
 
 import { runTurn } from "../agent/turn.js";
 import type { CallOutcome, PluginCode, ProbedProfile, TurnPlan } from "../contract/index.js";
-import { type OpenedPlugin, openPlugin, prepareBody, probePlugin } from "../engine/index.js";
+import { type OpenedPlugin, openPlugin, prepareBody, prepareModule, probePlugin } from "../engine/index.js";
 import { reportOf } from "../errors.js";
 import { probeProfiles } from "../isolation/index.js";
 import { compileSchema } from "../json-schema.js";
@@ -47,7 +47,7 @@ async function runJob(job: Job, link: WorkerLink): Promise<JobResult[Job["kind"]
 		case "prepare":
 			return prepareBody(job.spec);
 		case "canaries":
-			return probeProfiles(openPlugin);
+			return probeProfiles(openPlugin, { prepare: prepareModule });
 		default:
 			return job satisfies never;
 	}

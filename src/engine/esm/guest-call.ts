@@ -97,7 +97,7 @@ export class GuestCall {
 			call,
 			deadlineMs,
 			...(agent === undefined ? {} : { agent }),
-			config: { ...this.#code.config, ...config },
+			config: config ?? this.#code.config,
 		};
 		return { v: 1, op, input, ctx };
 	}
