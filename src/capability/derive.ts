@@ -1,13 +1,7 @@
 import type { IsolationProfile } from "@mortise/sdk/contract";
-import {
-	type LoadedPlugin,
-	type LoadedSet,
-	type ProbedProfile,
-	RuntimeDocument,
-	type Strength,
-	type VerifiedBundle,
-} from "../contract/index.js";
+import { type LoadedPlugin, type LoadedSet, RuntimeDocument, type VerifiedBundle } from "../contract/index.js";
 import { HostError } from "../errors.js";
+import type { DescribedProfile } from "../isolation/index.js";
 import { sortRecords, sortTexts } from "./order.js";
 import { compareText, compareVersions } from "./version.js";
 
@@ -17,13 +11,6 @@ export type ToolProvider = { readonly origin: string; readonly bundle?: string }
 export type DocumentTool = ToolProvider & { readonly name: string };
 /** A tool that lost its name, what kept it, and by which rule. */
 export type DroppedTool = DocumentTool & { readonly keptBy: ToolProvider; readonly rule: string };
-/** A probed profile with what it does and does not stop, as text for readers. */
-export type DescribedProfile = ProbedProfile & {
-	readonly strength: Strength;
-	readonly stops: string | readonly string[];
-	readonly doesNotStop?: string | readonly string[];
-};
-
 /** What of a loaded plugin a document is derived from: nothing of its files, permissions or settings. */
 export type DocumentPlugin = Pick<LoadedPlugin, "isolation"> & {
 	readonly bundle: Pick<VerifiedBundle, "digest" | "manifest">;
@@ -107,8 +94,8 @@ function isolationEntry(described: DescribedProfile) {
 	return {
 		profile: described.profile,
 		strength: described.strength,
-		stops: described.stops,
-		...(described.doesNotStop === undefined ? {} : { does_not_stop: described.doesNotStop }),
+		stops: sortTexts(described.stops),
+		does_not_stop: sortTexts(described.doesNotStop),
 	};
 }
 

@@ -1,20 +1,20 @@
+import type { IsolationProfile } from "@mortise/sdk/contract";
 import { effectiveIsolation, type RuntimeDocument, type VerifiedBundle } from "../contract/index.js";
+import { describeProbed } from "../isolation/index.js";
 import { type DocumentInput, deriveDocument } from "./derive.js";
 
-/** The profiles that every machine with Node enforces, whatever it has installed. */
-const machineIndependent: readonly string[] = ["in-process", "wasm", "wasm-js"];
+/** The profiles that need nothing of a machine but Node. */
+const machineIndependent: readonly IsolationProfile[] = ["in-process", "wasm", "wasm-js"];
 
 /**
- * The document of the embedded set, made at build and shipped (rule C4); the live document supersedes it. It claims
- * only the profiles that need nothing of the machine: those described in `isolation` are cut to them.
+ * The document of the embedded set, made at build and shipped (rule C4); the live document supersedes it. No
+ * machine was probed for it, so it claims only `in-process`, `wasm` and `wasm-js`.
  */
 export function embeddedDocument(
 	input: Omit<DocumentInput, "set" | "isolation"> & {
 		readonly bundles: readonly Pick<VerifiedBundle, "digest" | "manifest">[];
 		readonly nativeMemory: readonly string[];
 		readonly nativeStateTargets: readonly string[];
-		/** What each profile is, from the isolation room; whether this machine provides it does not count. */
-		readonly isolation: readonly Omit<DocumentInput["isolation"][number], "provided" | "reason">[];
 	},
 ): RuntimeDocument {
 	const plugins = input.bundles.map((bundle) => ({
@@ -24,8 +24,6 @@ export function embeddedDocument(
 	return deriveDocument({
 		...input,
 		set: { plugins, nativeMemory: input.nativeMemory, nativeStateTargets: input.nativeStateTargets },
-		isolation: input.isolation
-			.filter((each) => machineIndependent.includes(each.profile))
-			.map((each) => ({ ...each, provided: true })),
+		isolation: describeProbed(machineIndependent.map((profile) => ({ profile, provided: true }))),
 	});
 }

@@ -1,6 +1,5 @@
 export { documentBytes, etagOf } from "./bytes.js";
 export {
-	type DescribedProfile,
 	type DocumentInput,
 	type DocumentPlugin,
 	type DocumentTool,

@@ -1,6 +1,7 @@
 import type { IsolationProfile, Manifest } from "@mortise/sdk/contract";
-import type { DescribedProfile, DocumentInput } from "../../src/capability/index.js";
+import type { DocumentInput } from "../../src/capability/index.js";
 import type { LoadedPlugin } from "../../src/contract/index.js";
+import type { DescribedProfile } from "../../src/isolation/index.js";
 
 /** A loaded plugin that holds things a public document must not show. */
 export function aPlugin(manifest: Partial<Manifest>): LoadedPlugin {
@@ -37,7 +38,8 @@ export function aProfile(profile: IsolationProfile, provided = true): DescribedP
 		profile,
 		provided,
 		strength: "language",
-		stops: "memory and time",
+		stops: ["time", "memory"],
+		doesNotStop: ["waiting"],
 		...(provided ? {} : { reason: "/usr/bin/bwrap is missing" }),
 	};
 }

@@ -132,6 +132,22 @@ describe("what is loaded makes the document", () => {
 		);
 	});
 
+	it("C12 every list and every key at any depth is in order", () => {
+		const ordered = (value: unknown, place: string): void => {
+			if (Array.isArray(value)) {
+				const keys = value.map((each) => (typeof each === "string" ? each : JSON.stringify(each)));
+				if (place !== ".protocol_versions") expect(keys, place).toEqual([...keys].sort());
+				for (const each of value) ordered(each, place);
+			} else if (typeof value === "object" && value !== null) {
+				expect(Object.keys(value), place).toEqual(Object.keys(value).sort());
+				for (const [key, each] of Object.entries(value)) ordered(each, `${place}.${key}`);
+			}
+		};
+		const document = JSON.parse(new TextDecoder().decode(documentBytes(deriveDocument(anInput()), "json")));
+		ordered(document, "");
+		expect(document.protocol_versions).toEqual(["v0.9", "v0.10", "v1.0"]);
+	});
+
 	it("C12 the digest of the bytes is the entity tag, and another set has another", () => {
 		const input = anInput();
 		const tag = etagOf(documentBytes(deriveDocument(input), "json"));

@@ -9,7 +9,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { deriveDocument, embeddedDocument, matchFiles, publishDocument } from "../../src/capability/index.js";
 import { AgentManifest, Config, RuntimeDocument } from "../../src/contract/index.js";
-import { anInput, aProfile } from "./builders.js";
+import { anInput } from "./builders.js";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const schemas = {
@@ -38,16 +38,10 @@ describe("the shipped schemas", () => {
 
 describe("the embedded document", () => {
 	const embedded = () => {
-		const { set, ...rest } = anInput();
+		const { set, isolation: _, ...rest } = anInput();
 		const { nativeMemory, nativeStateTargets } = set;
 		const bundles = set.plugins.map((plugin) => plugin.bundle);
-		const isolation = [
-			aProfile("wasm", false),
-			aProfile("in-process"),
-			aProfile("sandbox-process"),
-			aProfile("wasm-js"),
-		];
-		return embeddedDocument({ ...rest, bundles, nativeMemory, nativeStateTargets, isolation });
+		return embeddedDocument({ ...rest, bundles, nativeMemory, nativeStateTargets });
 	};
 
 	it("C4 is derived as the live one is, and claims only profiles that need nothing of the machine", () => {
