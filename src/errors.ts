@@ -261,6 +261,52 @@ export const errorTable = {
 		message: "the module of {plugin} lacks exports its manifest needs: {missing}",
 		next: "Export them, or correct plugin.yaml.",
 	},
+	// runtime
+	"home.unusable": {
+		owner: "operator",
+		message: "the home folder {folder} cannot be used: {detail}",
+		next: "Give another with --home, or correct its owner and mode.",
+	},
+	"home.database_unusable": {
+		owner: "operator",
+		message: "the database {file} cannot be opened: {detail}",
+		next: "Move it aside to start with an empty one, or restore a copy; nothing was written to it.",
+	},
+	"load.not_provided": {
+		owner: "operator",
+		message: "the bundle {id} has to run under {profile}, which is not provided on this host",
+		next: "Run mortise doctor to see why, or lower the profile that the bundle or the grant names.",
+	},
+	"load.unsigned": {
+		owner: "operator",
+		message: "the bundle {id} is not signed, and bundles.require_signature asks for signatures",
+		next: "This version reads no signatures: set bundles.require_signature to off to load it.",
+	},
+	"load.config_invalid": {
+		owner: "operator",
+		message: "the settings for {id} do not fit its config schema: {detail}",
+		next: "Correct grants.{id}.config in mortise.yaml.",
+	},
+	"load.not_linked": {
+		owner: "author",
+		message: "{id} asks for the permission {permission}, which this version does not provide: nothing is linked for it",
+		next: "It is loaded and works as far as it can without.",
+	},
+	"load.name_taken": {
+		owner: "operator",
+		message: "the {kind} {name} of {id} gives way to that of {winner}",
+		next: "Disable one of the two bundles.",
+	},
+	"plugin.unknown": {
+		owner: "operator",
+		message: "there is no bundle {id}; known: {known}",
+		next: "Run mortise plugin list.",
+	},
+	"tool.unknown": {
+		owner: "operator",
+		message: "there is no tool {name}",
+		next: "Run mortise plugin list, or mortise why {name}.",
+	},
 	// pool
 	"pool.closed": { owner: "host", message: "the worker pool is closed", next: "Start the host again." },
 	"pool.cancelled": { owner: "operator", message: "it was cancelled while it waited in line", next: "Run it again." },

@@ -30,7 +30,11 @@ export async function openHome(folder: string, drop?: string): Promise<Home> {
 		for (const each of [home.folder, home.cache, home.logs]) await mkdir(each, { recursive: true, mode: 0o700 });
 		await mkdir(home.bundles, { recursive: true, mode: 0o755 });
 	} catch (error) {
-		throw new HostError("home.unusable", { folder, detail: error instanceof Error ? error.message : String(error) }, { cause: error });
+		throw new HostError(
+			"home.unusable",
+			{ folder, detail: error instanceof Error ? error.message : String(error) },
+			{ cause: error },
+		);
 	}
 	return home;
 }

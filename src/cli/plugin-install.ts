@@ -1,0 +1,35 @@
+import { resolve } from "node:path";
+import { grantCommand, grantWords } from "../broker/index.js";
+import { installBundle } from "../bundle/index.js";
+import { compileSchema } from "../json-schema.js";
+import { dropFolder, openHome } from "../runtime/index.js";
+import { type Context, exitCodes } from "./context.js";
+
+/** `plugin install SOURCE`: verifies a folder or a `.tgz` and puts it into the drop folder; says what it asks for. */
+export async function run(
+	context: Context,
+	args: readonly string[],
+	options: Record<string, unknown>,
+): Promise<number> {
+	const [source = ""] = args;
+	const loaded = await context.loadConfig();
+	const home = await openHome(loaded.home, dropFolder(loaded));
+	const installed = await installBundle({
+		source: resolve(source),
+		home: home.folder,
+		drop: home.bundles,
+		force: options.force === true,
+		compile: compileSchema,
+	});
+	const { manifest, digest } = installed.bundle;
+	const grants = grantWords(manifest).map((word) => grantCommand(manifest.id, word));
+	const asks =
+		grants.length === 0
+			? []
+			: ["It asks for permissions, and has none until you grant them:", ...grants.map((line) => `  ${line}`)];
+	context.print(
+		{ id: manifest.id, version: manifest.version, digest, outcome: installed.outcome, grants },
+		[`${installed.outcome} ${manifest.id} ${manifest.version} ${digest}`, ...asks].join("\n"),
+	);
+	return exitCodes.ok;
+}
