@@ -3,7 +3,7 @@ import { type LoadedPlugin, type LoadedSet, RuntimeDocument, type VerifiedBundle
 import { HostError } from "../errors.js";
 import type { DescribedProfile } from "../isolation/index.js";
 import { sortRecords, sortTexts } from "./order.js";
-import { compareText, compareVersions } from "./version.js";
+import { compareVersions } from "./version.js";
 
 /** Who provides a tool: its origin (`native`, `plugin`, `reserved`, …) and the bundle when there is one. */
 export type ToolProvider = { readonly origin: string; readonly bundle?: string };
@@ -65,11 +65,11 @@ export function deriveDocument(input: DocumentInput): RuntimeDocument {
 		agent_capabilities: sortTexts([...derivedCapabilities.filter((each) => derived[each]), ...brought]),
 		isolation_profiles: sortTexts(profiles.map((each) => each.profile)),
 		state_publication_targets: targets,
-		"x-dropped-tools": sortRecords(input.drops.map(droppedEntry)).sort(byName),
-		"x-isolation": sortRecords(profiles.map(isolationEntry)),
-		"x-sources": sortRecords([...set.plugins.flatMap(pluginSources), ...set.nativeMemory.map(nativeMemory)]),
+		"x-dropped-tools": sortRecords(input.drops.map(droppedEntry), nameOf),
+		"x-isolation": sortRecords(profiles.map(isolationEntry), (each) => each.profile),
+		"x-sources": sortRecords([...set.plugins.flatMap(pluginSources), ...set.nativeMemory.map(nativeMemory)], nameOf),
 		"x-state-targets": stateTargets(set),
-		"x-tools": sortRecords(input.tools.map(toolEntry)).sort(byName),
+		"x-tools": sortRecords(input.tools.map(toolEntry), nameOf),
 	};
 	const checked = RuntimeDocument.safeParse(document);
 	if (checked.success) return document;
@@ -148,9 +148,9 @@ function stateTargets(set: DocumentInput["set"]) {
 			bundle: plugin.bundle.manifest.id,
 		})),
 	);
-	return sortRecords([...native, ...plugins]);
+	return sortRecords([...native, ...plugins], nameOf);
 }
 
-function byName(a: { readonly name: string }, b: { readonly name: string }): number {
-	return compareText(a.name, b.name);
+function nameOf(named: { readonly name: string }): string {
+	return named.name;
 }

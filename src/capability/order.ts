@@ -14,8 +14,12 @@ export function sortTexts(values: Iterable<string>): string[] {
 	return [...new Set(values)].sort(compareText);
 }
 
-/** Records in the order of their canonical JSON, equal ones once: one order whatever the order they came in. */
-export function sortRecords<T>(values: readonly T[]): T[] {
+/**
+ * Values by a key of theirs, then by their canonical JSON, equal ones once: one order whatever the order they came in.
+ */
+export function sortRecords<T>(values: readonly T[], keyOf: (value: T) => string = () => ""): T[] {
 	const keyed = new Map(values.map((value) => [JSON.stringify(sortKeys(value)), value]));
-	return [...keyed].sort(([a], [b]) => compareText(a, b)).map(([, value]) => value);
+	return [...keyed]
+		.sort(([a, left], [b, right]) => compareText(keyOf(left), keyOf(right)) || compareText(a, b))
+		.map(([, value]) => value);
 }
