@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { access, mkdir, open, readdir, rename, rm } from "node:fs/promises";
+import { access, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { dirname, join } from "node:path";
 import type { VerifiedBundle } from "../contract/index.js";
@@ -12,6 +12,9 @@ import { type Receipt, readReceipts, receiptOf, updateReceipt } from "./receipts
 /** What an installation does, in order; a test may stop before each. */
 export const installSteps = ["write", "sync", "announce", "set-aside", "put-in-place", "receipt", "clean"] as const;
 export type InstallStep = (typeof installSteps)[number];
+
+/** What another installation wrote is taken for left behind after this. */
+const leftoverMs = 60 * 60 * 1000;
 
 export type InstallOptions = {
 	/** A bundle folder or a `.tgz`. */
@@ -176,13 +179,19 @@ function pick(options: { readonly signal?: AbortSignal; readonly compile?: Compi
 	return { ...(signal === undefined ? {} : { signal }), ...(compile === undefined ? {} : { compile }) };
 }
 
-/** After an installation that was cut off between its two renames: puts the old version back; else clears what it left. */
+/** After an installation that was cut off between its two renames: puts the old version back. Then clears what others left. */
 async function returnSetAside(drop: string, id: string, receipt: Receipt | undefined): Promise<void> {
-	for (const name of (await readdir(drop)).filter((each) => each.startsWith(asideFor(id, "")))) {
-		const path = join(drop, id);
-		if (receipt?.next !== undefined && !(await exists(path)))
-			await rename(join(drop, name), path).catch(writeFailed(drop));
-		else await rm(join(drop, name), { recursive: true, force: true });
+	const path = join(drop, id);
+	for (const name of await readdir(drop)) {
+		const left = join(drop, name);
+		if (name.startsWith(asideFor(id, ""))) {
+			if (receipt?.next !== undefined && !(await exists(path))) await rename(left, path).catch(writeFailed(drop));
+			else await rm(left, { recursive: true, force: true });
+		} else if (/^\.(staging|removed)-/.test(name)) {
+			const state = await stat(left).catch(() => undefined);
+			if (state !== undefined && Date.now() - state.mtimeMs > leftoverMs)
+				await rm(left, { recursive: true, force: true });
+		}
 	}
 }
 

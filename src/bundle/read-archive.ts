@@ -77,7 +77,7 @@ function createEntryReader(list: ReturnType<typeof createFileList>) {
 	let failure: Error | undefined;
 	let stopped = false;
 	const admit = (entry: ReadEntry): boolean => {
-		// a size below zero would keep the parser in one place for ever; throwing leaves it
+		// a pax header may give any number; throwing leaves the parser, which would lose its place
 		if (!Number.isSafeInteger(entry.size) || entry.size < 0) throw new Error("an entry has no usable size");
 		const path = pathOf(entry);
 		let admission: "take" | "skip" | "stop";

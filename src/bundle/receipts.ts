@@ -46,9 +46,10 @@ export async function readReceipts(home: string): Promise<Receipts> {
 	}
 	let value: unknown;
 	try {
-		value = JSON.parse(text);
+		// zod passes this key over in silence, and the next write would lose it
+		value = JSON.parse(text, (key, each) => (key === "__proto__" ? notAllowed(key) : each));
 	} catch (error) {
-		throw new HostError("receipts.invalid", { file, detail: "it is not JSON" }, { cause: error });
+		throw new HostError("receipts.invalid", { file, detail: "it is not plain JSON" }, { cause: error });
 	}
 	const checked = ReceiptsFile.safeParse(value);
 	if (checked.success) return checked.data.bundles;
@@ -111,6 +112,10 @@ export function setBundleEnabled(options: {
 }): Promise<void> {
 	const { home, id, enabled } = options;
 	return updateReceipt(home, id, (before) => ({ signer: null, ...before, enabled }));
+}
+
+function notAllowed(key: string): never {
+	throw new Error(`the key ${key} is not allowed`);
 }
 
 function receiptsPath(home: string): string {
