@@ -5,12 +5,16 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 import { matchDocument, matchFiles } from "../../src/capability/index.js";
 import { readDocument } from "../../src/capability/read-file.js";
-import { RuntimeDocument } from "../../src/contract/index.js";
+import { AgentManifest, RuntimeDocument } from "../../src/contract/index.js";
 
 const root = fileURLToPath(new URL("../fixtures/runtime/", import.meta.url));
 const fixtures = readdirSync(root).sort();
-const schema = JSON.parse(readFileSync(new URL("../../schemas/runtime.schema.json", import.meta.url), "utf8"));
-const validate = new Ajv2020({ strict: true, allErrors: true }).compile(schema);
+const compile = (name: string) => {
+	const schema = JSON.parse(readFileSync(new URL(`../../schemas/${name}`, import.meta.url), "utf8"));
+	return new Ajv2020({ strict: true, allErrors: true }).compile(schema);
+};
+const validate = compile("runtime.schema.json");
+const validateManifest = compile("agent-manifest.schema.json");
 
 const all = ["protocol_version", "agent_capabilities", "isolation_profile", "state_publication"];
 /** The rules a fixture fails: by the first word of its name, or named here. */
@@ -66,5 +70,11 @@ describe("the fixtures", () => {
 		const byMatch = !matchDocument(value, {}).failures.some((each) => each.rule === "schema");
 		expect(byMatch).toBe(validate(value));
 		if (!name.includes("forbidden")) expect(RuntimeDocument.safeParse(value).success).toBe(byMatch);
+	});
+
+	it.each(fixtures)("the schema of manifests agrees with zod on %s", (name) => {
+		const { manifest } = pathsOf(name);
+		const value = readDocument(readFileSync(manifest), manifest).document?.value;
+		expect(AgentManifest.safeParse(value).success).toBe(validateManifest(value));
 	});
 });
