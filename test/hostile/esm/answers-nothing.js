@@ -1,0 +1,4 @@
+// Answers with nothing at all.
+export default {
+	async handle() {},
+};

@@ -1,0 +1,3 @@
+// Waits for ever before anything is exported.
+await new Promise((resolve) => setTimeout(resolve, 1e9));
+export default { async handle() {} };

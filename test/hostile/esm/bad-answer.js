@@ -1,0 +1,6 @@
+// Answers in a shape of its own.
+export default {
+	async handle() {
+		return { status: "fine" };
+	},
+};

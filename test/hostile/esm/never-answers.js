@@ -1,0 +1,6 @@
+// Gives a promise that nothing can settle.
+export default {
+	handle() {
+		return new Promise(() => {});
+	},
+};

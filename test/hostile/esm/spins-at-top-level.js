@@ -1,0 +1,3 @@
+// Loops for ever before anything is exported.
+for (;;);
+export default { async handle() {} };

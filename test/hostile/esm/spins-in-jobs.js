@@ -1,0 +1,6 @@
+// Never gives the thread back: each promise job makes the next.
+export default {
+	async handle() {
+		for (;;) await null;
+	},
+};

@@ -1,0 +1,6 @@
+// Loops for ever in JavaScript.
+export default {
+	async handle() {
+		for (;;);
+	},
+};

@@ -1,0 +1,13 @@
+// Throws something whose every property fights back.
+export default {
+	async handle() {
+		throw new Proxy(
+			{},
+			{
+				get() {
+					throw new Error("again");
+				},
+			},
+		);
+	},
+};
