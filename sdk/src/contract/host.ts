@@ -67,7 +67,12 @@ export const ungatedHostFunctions: readonly HostFunction[] = ["log", "now", "ran
 /** What a host function answers with. */
 export const HostResult = z.discriminatedUnion("ok", [
 	z.strictObject({ ok: z.literal(true), value: z.unknown() }),
-	z.strictObject({ ok: z.literal(false), failure: Failure }),
+	z.strictObject({
+		ok: z.literal(false),
+		failure: Failure,
+		/** The permission that was missing, as `mortise grant` takes it. */
+		permission: z.string().optional(),
+	}),
 ]);
 export type HostResult = z.infer<typeof HostResult>;
 
