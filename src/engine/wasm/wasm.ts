@@ -3,7 +3,7 @@ import type { Envelope } from "@mortise/sdk/contract";
 import type { CallOutcome, HostPort, OpenedPlugin, PluginCall, PluginCode } from "../../contract/index.js";
 import { errorReport, HostError, type reportOf } from "../../errors.js";
 import { parseAnswer, type ReadAnswer } from "../answer.js";
-import { underDeadline } from "../watchdog.js";
+import { type StretchOutcome, underDeadline } from "../watchdog.js";
 import { breakOf } from "./breaks.js";
 import { type CallState, createCallState } from "./call-state.js";
 import { findExport, readExportInput, readExportOutput } from "./exports.js";
@@ -86,7 +86,7 @@ async function runCall(running: {
 
 	const left = deadline - performance.now();
 	const budgetMs = running.waits ? left : Math.min(code.limits.cpuMs, left);
-	const stretch = underDeadline(budgetMs, () => {
+	const stretch = runStretch(budgetMs, state, () => {
 		runInitialisers(instance, code);
 		return run();
 	});
@@ -99,6 +99,17 @@ async function runCall(running: {
 			: broken(errorReport("plugin.timeout", { plugin: code.id, timeoutMs, limit: "timeout" }));
 	}
 	return readResult({ call, code, kernel, name, returned: stretch.value, plain: plain?.input });
+}
+
+/** As `underDeadline`; a guest that ends itself with status 0 has returned 0. */
+function runStretch(budgetMs: number, state: CallState, run: () => unknown): StretchOutcome<unknown> {
+	try {
+		return underDeadline(budgetMs, run);
+	} catch (error) {
+		const ending = state.ending();
+		if (ending?.kind !== "exit" || ending.status !== 0) throw error;
+		return { ok: true, value: 0, cpuMs: 0 };
+	}
 }
 
 /** What the guest left behind, in the order in which it counts: its error, its return code, its output. */

@@ -1,0 +1,3 @@
+(module
+  (tag $oops)
+  (func (export "mortise_call") (result i32) (throw $oops)))
