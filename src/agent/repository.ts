@@ -198,7 +198,12 @@ async function checkState(request: {
 	}
 	const manifest = await locateInside(root, manifestPath);
 	const own = located.path === taken || (manifest.ok && located.path === manifest.path);
-	const detail = own ? "it is the agent's own manifest or instructions" : await options.checkStatePath?.(root, path);
+	const { checkStatePath: check = checkStatePath } = options;
+	const detail = own
+		? "it is the agent's own manifest or instructions"
+		: target === "file"
+			? faultOf(await check({ root, path }))
+			: undefined;
 	if (detail !== undefined)
 		return { state: without, problems: [problemOf("repository.unusable", place, { path, detail })] };
 	return { state: { ...without, path }, problems: [] };
