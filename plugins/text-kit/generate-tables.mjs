@@ -71,7 +71,9 @@ function latin() {
 	const rows = [];
 	for (const [point, character] of characters()) {
 		if (point < 0x80) continue;
-		const bare = latinApart[character] ?? character.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
+		// ligatures such as ﬁ and full-width letters have a compatibility decomposition only
+		const form = (point >= 0xfb00 && point <= 0xfb06) || (point >= 0xff21 && point <= 0xff5a) ? "NFKD" : "NFD";
+		const bare = latinApart[character] ?? character.normalize(form).replace(/\p{M}/gu, "").toLowerCase();
 		if (!/^[a-z]{1,4}$/.test(bare)) continue;
 		rows.push([point, [...bare].reduce((packed, letter, index) => packed + letter.charCodeAt(0) * 256 ** index, 0)]);
 	}
