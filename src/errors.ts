@@ -619,6 +619,27 @@ export const errorTable = {
 		message: '"{name}" is no name for a secret',
 		next: "Use letters, digits and '_', not beginning with a digit.",
 	},
+	// native tools, memory and the audit log
+	"memory.store_failed": {
+		owner: "operator",
+		message: "the memory store {store} failed: {detail}",
+		next: "Run mortise doctor; check the space and permissions of the home folder.",
+	},
+	"memory.plugin_failed": {
+		owner: "plugin",
+		message: "the memory store {store} broke: {detail}",
+		next: "See mortise plugin list; another store can be set with memory in mortise.yaml.",
+	},
+	"workspace.failed": {
+		owner: "operator",
+		message: "{tool} could not use the workspace: {detail}",
+		next: "Check the space and permissions of the agent's workspace folder.",
+	},
+	"audit.write_failed": {
+		owner: "operator",
+		message: "the audit log {path} cannot be written: {detail}",
+		next: "Check the space and permissions of the home folder; no tool call is allowed without its record.",
+	},
 	// the host itself
 	"host.internal": {
 		owner: "host",

@@ -30,5 +30,7 @@ export type {
 	TurnPlan,
 } from "./plan.js";
 export type { HostPort, OpenedPlugin, OpenPlugin, PluginCall } from "./plugin.js";
+export type { AuditRecord, SecurityPolicy } from "./policy.js";
 export type { ErrorReport, Owner, Problem } from "./problem.js";
 export { ProtocolVersion, RuntimeDocument } from "./runtime-document.js";
+export type { ToolDrop, ToolHolder } from "./tool-names.js";
