@@ -36,7 +36,10 @@ function builderOf(folder) {
 	if (existsSync(join(folder, "src", "plugin.ts")))
 		return {
 			output: "plugin.js",
-			inputs: [...filesIn(join(folder, "src")), ...filesIn(join(root, "sdk", "dist")).filter((file) => file.endsWith(".js"))],
+			inputs: [
+				...filesIn(join(folder, "src")),
+				...filesIn(join(root, "sdk", "dist")).filter((file) => file.endsWith(".js")),
+			],
 			run: () => bundle(join(folder, "src", "plugin.ts")),
 		};
 	return undefined;

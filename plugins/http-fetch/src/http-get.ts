@@ -1,7 +1,15 @@
 import { defineTool, type HostValue, type JsonObject, PluginFailure } from "@mortise/sdk";
 
 const defaultCharacters = 20_000;
-const headersOfInterest = ["content-type", "content-length", "content-language", "last-modified", "etag", "location", "retry-after"];
+const headersOfInterest = [
+	"content-type",
+	"content-length",
+	"content-language",
+	"last-modified",
+	"etag",
+	"location",
+	"retry-after",
+];
 
 /** `http_get { url }`: the status, the headers of interest and the body's text, cut to `max_characters`. */
 export const httpGet = defineTool({

@@ -12,7 +12,12 @@ const lastTime = 9_999_999_999_999;
 /** Where an entry is: the parts that name it. An entry without a namespace has the namespace `""`. */
 export type Place = { readonly agent: string; readonly namespace: string; readonly key: string };
 /** An entry as the index tells of it. `time` is in milliseconds since 1970. */
-export type Indexed = { readonly namespace: string; readonly key: string; readonly time: number; readonly word?: string };
+export type Indexed = {
+	readonly namespace: string;
+	readonly key: string;
+	readonly time: number;
+	readonly word?: string;
+};
 
 export function entryKey({ agent, namespace, key }: Place): string {
 	return `e/${part("agent", agent)}/${part("namespace", namespace)}/${part("key", key)}`;
@@ -27,7 +32,7 @@ export function timeKey({ agent, namespace, key }: Place, time: number): string 
 }
 
 export function wordPrefix(agent: string, word: string): string {
-	return `w/${part("agent", agent)}/${escape(word)}/`;
+	return `w/${part("agent", agent)}/${escaped(word)}/`;
 }
 
 export function wordKey({ agent, namespace, key }: Place, word: string, time: number): string {
@@ -37,21 +42,24 @@ export function wordKey({ agent, namespace, key }: Place, word: string, time: nu
 /** Reads what follows an index prefix. */
 export function indexed(prefix: string, key: string): Indexed {
 	const [time = "", namespace = "", own = ""] = key.slice(prefix.length).split("/");
-	return { time: lastTime - Number(time), namespace: unescape(namespace), key: unescape(own) };
+	return { time: lastTime - Number(time), namespace: plainOf(namespace), key: plainOf(own) };
 }
 
 function part(what: keyof typeof longest, value: string): string {
-	const escaped = escape(value);
-	if (escaped.length > longest[what])
-		throw new PluginFailure("invalid_input", `${what} is longer than the ${longest[what]} characters this store can take`);
-	return escaped;
+	const text = escaped(value);
+	if (text.length > longest[what])
+		throw new PluginFailure(
+			"invalid_input",
+			`${what} is longer than the ${longest[what]} characters this store can take`,
+		);
+	return text;
 }
 
-function escape(value: string): string {
+function escaped(value: string): string {
 	return value.replaceAll("%", "%25").replaceAll("/", "%2F");
 }
 
-function unescape(value: string): string {
+function plainOf(value: string): string {
 	return value.replaceAll("%2F", "/").replaceAll("%25", "%");
 }
 

@@ -1,11 +1,4 @@
-import {
-	type Context,
-	defineMemory,
-	type Entry,
-	type KeyInput,
-	type ListInput,
-	type StoreInput,
-} from "@mortise/sdk";
+import { type Context, defineMemory, type Entry, type KeyInput, type ListInput, type StoreInput } from "@mortise/sdk";
 import type { Indexed, Place } from "./keys.js";
 import { openStore, type Store } from "./store.js";
 import { wordsOf } from "./words.js";

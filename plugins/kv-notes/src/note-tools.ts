@@ -39,7 +39,9 @@ export const noteGet = defineTool({
 	input: { type: "object", additionalProperties: false, required: ["title"], properties: { title } },
 	async run(input, context) {
 		const { entry } = await notes.get({ agent: agentOf(context), namespace, key: input.title }, context);
-		return entry === undefined ? failure(`there is no note with the title ${JSON.stringify(input.title)}`) : entry.content;
+		return entry === undefined
+			? failure(`there is no note with the title ${JSON.stringify(input.title)}`)
+			: entry.content;
 	},
 });
 

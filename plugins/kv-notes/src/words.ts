@@ -7,7 +7,10 @@ const longestWord = 24;
  */
 export function wordsOf(text: string): readonly string[] {
 	const words = new Set<string>();
-	const plain = text.normalize("NFKD").replace(/\p{M}+/gu, "").toLowerCase();
+	const plain = text
+		.normalize("NFKD")
+		.replace(/\p{M}+/gu, "")
+		.toLowerCase();
 	for (const [word] of plain.matchAll(/[\p{L}\p{N}]+/gu)) {
 		if (words.size >= mostWords) break;
 		if (unspaced.test(word)) for (const pair of pairsOf(word)) words.add(pair);
@@ -16,7 +19,8 @@ export function wordsOf(text: string): readonly string[] {
 	return [...words].slice(0, mostWords);
 }
 
-const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+const unspaced =
+	/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 
 function pairsOf(word: string): readonly string[] {
 	const characters = [...word];

@@ -54,7 +54,8 @@ function needs(schema: JsonSchema): string {
 
 function pairsOf(text: string, schema: JsonSchema): readonly (readonly [string, string])[] | undefined {
 	const pairs: [string, string][] = [];
-	const pattern = /\s*([A-Za-z_][\w-]*)\s*=\s*("(?:[^"\\]|\\[\s\S])*"(?=\s*(?:,|$))|[\s\S]*?(?=\s*,\s*[A-Za-z_][\w-]*\s*=|\s*$))\s*(,|$)/y;
+	const pattern =
+		/\s*([A-Za-z_][\w-]*)\s*=\s*("(?:[^"\\]|\\[\s\S])*"(?=\s*(?:,|$))|[\s\S]*?(?=\s*,\s*[A-Za-z_][\w-]*\s*=|\s*$))\s*(,|$)/y;
 	while (pattern.lastIndex < text.length) {
 		const match = pattern.exec(text);
 		if (match?.[1] === undefined || match[2] === undefined) return undefined;

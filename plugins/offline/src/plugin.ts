@@ -1,4 +1,4 @@
-import { defineProvider, definePlugin } from "@mortise/sdk";
+import { definePlugin, defineProvider } from "@mortise/sdk";
 import { reply } from "./reply.js";
 
 export default definePlugin({

@@ -4,12 +4,12 @@ import {
 	type JsonObject,
 	type Message,
 	PluginFailure,
+	type ToolSpec,
 	text,
 	textOf,
-	type ToolSpec,
 } from "@mortise/sdk";
-import { calculate, show } from "./arithmetic.js";
 import { onlyString, readArguments } from "./arguments.js";
+import { calculate, show } from "./arithmetic.js";
 import { type Request, requestsOf } from "./requests.js";
 
 const model = "offline-1";
@@ -65,7 +65,8 @@ function take(request: Request, tools: readonly ToolSpec[], previous: string | u
 			return memory("memory_recall", "query", request.text, tools, previous);
 		case "use": {
 			const tool = tools.find(({ name }) => name === request.tool);
-			if (tool === undefined) return { kind: "problem", line: `${request.tool}: there is no such tool here. ${offered(tools)}` };
+			if (tool === undefined)
+				return { kind: "problem", line: `${request.tool}: there is no such tool here. ${offered(tools)}` };
 			const read = readArguments(request.text, tool.input, previous);
 			if (!read.ok) return { kind: "problem", line: `${request.tool}: not called, ${read.problem}` };
 			return { kind: "call", tool: tool.name, arguments: read.value };

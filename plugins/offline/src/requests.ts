@@ -20,15 +20,17 @@ export function requestsOf(message: string): readonly Request[] {
 }
 
 function requestOf(text: string): Request {
-	const use = /^(?:use|call|run)\s+(?:the\s+tool\s+)?`?([A-Za-z0-9_-]{1,64})`?(?:\s+(?:with|on|for)\b)?(?:\s*:)?([\s\S]*)$/i.exec(
-		text,
-	);
+	const use =
+		/^(?:use|call|run)\s+(?:the\s+tool\s+)?`?([A-Za-z0-9_-]{1,64})`?(?:\s+(?:with|on|for)\b)?(?:\s*:)?([\s\S]*)$/i.exec(
+			text,
+		);
 	if (use?.[1] !== undefined) return { kind: "use", tool: use[1], text: (use[2] ?? "").trim() };
 	const remember = /^(?:remember|note|memori[sz]e)(?:\s+that\b)?\s*:?\s+([\s\S]+)$/i.exec(text);
 	if (remember?.[1] !== undefined) return { kind: "remember", text: remember[1].trim() };
 	const recall = /^(?:recall|what\s+do\s+you\s+(?:remember|know)(?:\s+about)?)\b\s*:?\s*([\s\S]*)$/i.exec(text);
 	if (recall !== null) return { kind: "recall", text: (recall[1] ?? "").replace(/[?!.]+$/, "").trim() };
-	const asked = /^(?:what\s+is|what's|how\s+much\s+is|calculate|compute|work\s+out)\s+([\s\S]+)$/i.exec(text)?.[1] ?? text;
+	const asked =
+		/^(?:what\s+is|what's|how\s+much\s+is|calculate|compute|work\s+out)\s+([\s\S]+)$/i.exec(text)?.[1] ?? text;
 	const expression = asked.replace(/[\s=?!.]+$/, "").trim();
 	if (/^[-+*/%^()×·÷−\d.\s]*$/.test(expression.replaceAll("{result}", "1")) && /\d|\{result\}/.test(expression))
 		return { kind: "calculate", expression };

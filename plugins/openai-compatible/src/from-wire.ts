@@ -31,7 +31,8 @@ function contentOf(content: unknown): string | undefined {
 function toolCallOf(call: unknown, index: number, finish: string | undefined): ToolCall {
 	const called = memberOf(call, "function");
 	const name = stringOf(memberOf(called, "name"));
-	if (name === undefined) throw new PluginFailure("unavailable", `tool call ${index} of the server's answer has no name`);
+	if (name === undefined)
+		throw new PluginFailure("unavailable", `tool call ${index} of the server's answer has no name`);
 	return {
 		id: stringOf(memberOf(call, "id")) ?? `call-${index}`,
 		name,
@@ -87,7 +88,9 @@ function stopOf(
 }
 
 function nothingSaid(finish: string | undefined): PluginFailure {
-	if (finish === "length") return new PluginFailure("unavailable", "the token limit was used up before anything was said");
-	if (finish === "content_filter") return new PluginFailure("unavailable", "the server's content filter withheld the answer");
+	if (finish === "length")
+		return new PluginFailure("unavailable", "the token limit was used up before anything was said");
+	if (finish === "content_filter")
+		return new PluginFailure("unavailable", "the server's content filter withheld the answer");
 	return new PluginFailure("unavailable", "the model answered with neither text nor tool calls", { retryable: true });
 }

@@ -1,7 +1,7 @@
-import { defineProvider, definePlugin, PluginFailure } from "@mortise/sdk";
+import { definePlugin, defineProvider, PluginFailure } from "@mortise/sdk";
 import { connect } from "./connection.js";
-import { modelsFrom } from "./models.js";
 import { chatFrom } from "./from-wire.js";
+import { modelsFrom } from "./models.js";
 import { bodyFor } from "./to-wire.js";
 
 export default definePlugin({

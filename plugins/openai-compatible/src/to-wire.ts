@@ -54,7 +54,11 @@ function messageOf(message: Message): JsonValue {
 		}
 		case "tool": {
 			const said = plainText(message.content);
-			return { role: "tool", tool_call_id: message.callId, content: message.isError === true ? `Error: ${said}` : said };
+			return {
+				role: "tool",
+				tool_call_id: message.callId,
+				content: message.isError === true ? `Error: ${said}` : said,
+			};
 		}
 		default:
 			return message satisfies never;
