@@ -1,16 +1,19 @@
 import type { IsolationProfile } from "@mortise/sdk/contract";
-import { type LoadedPlugin, type LoadedSet, RuntimeDocument, type VerifiedBundle } from "../contract/index.js";
+import {
+	type LoadedPlugin,
+	type LoadedSet,
+	RuntimeDocument,
+	type ToolDrop,
+	type ToolHolder,
+	type VerifiedBundle,
+} from "../contract/index.js";
 import { HostError } from "../errors.js";
 import type { DescribedProfile } from "../isolation/index.js";
 import { sortRecords, sortTexts } from "./order.js";
 import { compareVersions } from "./version.js";
 
-/** Who provides a tool: its origin (`native`, `plugin`, `reserved`, …) and the bundle when there is one. */
-export type ToolProvider = { readonly origin: string; readonly bundle?: string };
-/** A tool that has its name. */
-export type DocumentTool = ToolProvider & { readonly name: string };
-/** A tool that lost its name, what kept it, and by which rule. */
-export type DroppedTool = DocumentTool & { readonly keptBy: ToolProvider; readonly rule: string };
+/** A tool that has its name. A `PlannedTool` fits; only these members are read. */
+export type DocumentTool = ToolHolder & { readonly name: string };
 /** What of a loaded plugin a document is derived from: nothing of its files, permissions or settings. */
 export type DocumentPlugin = Pick<LoadedPlugin, "isolation"> & {
 	readonly bundle: Pick<VerifiedBundle, "digest" | "manifest">;
@@ -24,7 +27,7 @@ export type DocumentInput = {
 	};
 	/** The tools that won their names, native ones included. */
 	readonly tools: readonly DocumentTool[];
-	readonly drops: readonly DroppedTool[];
+	readonly drops: readonly ToolDrop[];
 	readonly isolation: readonly DescribedProfile[];
 };
 
@@ -77,7 +80,7 @@ export function deriveDocument(input: DocumentInput): RuntimeDocument {
 	throw new HostError("document.underivable", { detail });
 }
 
-function droppedEntry(drop: DroppedTool) {
+function droppedEntry(drop: ToolDrop) {
 	return { ...toolEntry(drop), kept_by: providerEntry(drop.keptBy), rule: drop.rule };
 }
 
@@ -86,7 +89,7 @@ function toolEntry(tool: DocumentTool) {
 }
 
 // members are named one by one: whatever else a caller's value carries stays out of a public document
-function providerEntry(provider: ToolProvider) {
+function providerEntry(provider: ToolHolder) {
 	return { origin: provider.origin, ...(provider.bundle === undefined ? {} : { bundle: provider.bundle }) };
 }
 

@@ -3,10 +3,8 @@ export {
 	type DocumentInput,
 	type DocumentPlugin,
 	type DocumentTool,
-	type DroppedTool,
 	deriveDocument,
 	derivedCapabilities,
-	type ToolProvider,
 } from "./derive.js";
 export { type DocumentChange, diffDocuments, diffLines } from "./diff.js";
 export { embeddedDocument } from "./embedded.js";
