@@ -41,7 +41,7 @@ export async function askModel(turn: RunningTurn, messages: readonly Message[]):
 }
 
 /** An edge's promise, with a rejection (a broken promise of the edge) turned into an outcome owned by the host. */
-export async function called(edge: () => Promise<CallOutcome>): Promise<CallOutcome> {
+async function called(edge: () => Promise<CallOutcome>): Promise<CallOutcome> {
 	try {
 		return await edge();
 	} catch (error) {

@@ -9,7 +9,6 @@ import {
 } from "@mortise/sdk/contract";
 import type { CallOutcome, ErrorReport, GateAnswer, PlannedTool, ToolReport } from "../contract/index.js";
 import { errorReport, escapeText, reportOf } from "../errors.js";
-import { called } from "./model-call.js";
 import { capOutput } from "./output-cap.js";
 import type { RunningTurn } from "./running-turn.js";
 
@@ -99,15 +98,20 @@ async function execute(turn: RunningTurn, prepared: Prepared): Promise<Finished>
 	if (prepared.kind === "immediate") return prepared.finished;
 	const { edges, stop } = turn;
 	const { tool, call } = prepared;
+	const about = { owner: ownerOf(tool), decision: "allow" as const };
 	const started = stop.now();
-	const outcome = stop.signal.aborted
-		? undefined
-		: await stop.orStopped(called(() => edges.callTool(tool, call, stop.signal)));
-	if (outcome === undefined) return { ...stopped(turn, tool), decision: "allow", ms: stop.now() - started };
-	const refused = outcome.refused === undefined ? {} : { refused: outcome.refused };
-	const about = { owner: ownerOf(tool), decision: "allow" as const, ms: outcome.ms, ...refused };
-	if (!outcome.ok) return { ...about, content: text(failureText(outcome.error)), ok: false, error: outcome.error };
-	return { ...about, ...judge(turn, tool, outcome) };
+	const spentMs = () => stop.now() - started;
+	if (stop.signal.aborted) return { ...stopped(turn, tool), ...about };
+	try {
+		const outcome = await stop.orStopped(edges.callTool(tool, call, stop.signal));
+		if (outcome === undefined) return { ...stopped(turn, tool), ...about, ms: spentMs() };
+		const refused = outcome.refused === undefined ? {} : { refused: outcome.refused };
+		const result = outcome.ok ? judge(turn, tool, outcome) : failed(outcome.error);
+		return { ...about, ...refused, ...result, ms: outcome.ms };
+	} catch (error) {
+		// an edge that breaks its promise must not leave a rejection without an owner beside the other calls
+		return { ...about, ...failed(reportOf(error)), ms: spentMs() };
+	}
 }
 
 /** Judges an output: content the model reads, also when the tool says it failed; a break when it belies its own schema. */
@@ -122,7 +126,7 @@ function judge(
 	const faults = tool.output === undefined ? [] : (turn.edges.checkOutput?.(tool, output.structured ?? null) ?? []);
 	if (faults.length === 0) return { content: contentOf(output), ok: true };
 	const error = errorReport("turn.output_invalid", { tool: tool.name, detail: faults.join("; ") });
-	return { content: text(failureText(error)), ok: false, error };
+	return failed(error);
 }
 
 function contentOf(output: ToolCallOutput): readonly Part[] {
@@ -130,8 +134,8 @@ function contentOf(output: ToolCallOutput): readonly Part[] {
 	return text(output.structured === undefined ? "(no output)" : JSON.stringify(output.structured));
 }
 
-function failureText(error: ErrorReport): string {
-	return `The tool failed (${error.code}): ${error.message}`;
+function failed(error: ErrorReport): Pick<Finished, "content" | "ok" | "error"> {
+	return { content: text(`The tool failed (${error.code}): ${error.message}`), ok: false, error };
 }
 
 async function finalise(turn: RunningTurn, call: ToolCall, finished: Finished): Promise<ToolResult> {
