@@ -79,11 +79,13 @@ async function firstPartyBundles() {
 	return bundles;
 }
 
+/** The names as the runtime gives them out: native tools first, then the bundles'. */
 async function assembled(bundles) {
-	const tools = bundles.flatMap((bundle) =>
-		(bundle.manifest.provides.tools ?? []).map(({ name }) => ({ name, origin: "plugin", bundle: bundle.manifest.id })),
-	);
-	return { tools, drops: [] };
+	const { createFileTools, createMemoryTools } = await import("../dist/tools/index.js");
+	const { registryOf } = await import("../dist/runtime/registry.js");
+	// only described here, never executed, so neither a store nor a workspace is behind them
+	const native = [...createMemoryTools({}), ...createFileTools("/")].map((each) => each.tool);
+	return registryOf({ plugins: bundles.map((bundle) => ({ bundle })) }, native);
 }
 
 async function write(name, content) {
