@@ -27,6 +27,11 @@ export const errorTable = {
 		message: "more aliases than {max}, or aliases that stand for too much",
 		next: "Write the values out.",
 	},
+	"yaml.too_many_parts": {
+		owner: "author",
+		message: "{file} has more than {max} words, marks and spaces",
+		next: "Make the file smaller.",
+	},
 	"yaml.too_deep": { owner: "author", message: "nested deeper than {max}", next: "Make the file flatter." },
 	"schema.invalid": { owner: "author", message: "{detail}", next: "See docs/reference.md for the shape of this file." },
 	"file.unreadable": {
@@ -296,6 +301,11 @@ export const errorTable = {
 		owner: "operator",
 		message: "the {kind} {name} of {id} gives way to that of {winner}",
 		next: "Disable one of the two bundles.",
+	},
+	"gate.not_asked": {
+		owner: "host",
+		message: "a call of {tool} came without a decision of the gate, and was not run",
+		next: "This is a fault of Mortise; please report it.",
 	},
 	"plugin.unknown": {
 		owner: "operator",

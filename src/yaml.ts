@@ -1,6 +1,7 @@
 import {
 	Composer,
 	type CST,
+	type Document,
 	isAlias,
 	isMap,
 	isPair,
@@ -24,6 +25,8 @@ const maxAliases = 20;
 const maxAliasedNodes = 10_000;
 /** Past this many problems of one kind a file is not worth reading on. */
 const maxProblems = 100;
+/** Words, marks, spaces and line ends of a file; what is made of them at the end is made in one go. */
+const maxLexemes = 120_000;
 const lexemesAStep = 500;
 
 type Path = readonly (string | number)[];
@@ -80,9 +83,7 @@ export function* yamlSteps(text: string | Uint8Array, file: string): Generator<v
 
 	const scanned = yield* scan(source, lines);
 	if (scanned.fatal) return { problems: scanned.problems.map(found) };
-	const composer = new Composer({ schema: "core", version: "1.2", uniqueKeys: false, prettyErrors: false });
-	const documents = [...composer.compose(scanned.tokens, true, source.length)];
-	yield;
+	const documents = yield* compose(scanned.tokens, source.length);
 	const root = (documents[0]?.contents ?? null) as Node | null;
 	const pathOf = (each: Found): Found => ({ ...each, path: each.path ?? pathAt(root, each.offset) });
 	const syntax: Found[] = documents
@@ -90,11 +91,12 @@ export function* yamlSteps(text: string | Uint8Array, file: string): Generator<v
 		.filter((error) => error.code !== "TAG_RESOLVE_FAILED")
 		.map((error) => broken(error.pos[0], firstLine(error.message)));
 	const second = documents[1];
-	if (second !== undefined) syntax.push(broken(second.range[0], "the file holds more than one document"));
+	if (second !== undefined) syntax.push(broken(second.range?.[0] ?? 0, "the file holds more than one document"));
 	if (syntax.length > 0)
 		return { problems: [...scanned.problems, ...syntax].slice(0, maxProblems).map((each) => found(pathOf(each))) };
 
 	const { value, problems, fatal } = convert(root);
+	yield;
 	const all = [...scanned.problems, ...problems].slice(0, maxProblems).map((each) => found(pathOf(each)));
 	if (fatal) return { problems: all };
 	return { document: { file, value, at: (path, key = false) => place(offsetOf(root, path, key)) }, problems: all };
@@ -102,14 +104,17 @@ export function* yamlSteps(text: string | Uint8Array, file: string): Generator<v
 
 /**
  * Checks a document against a schema and gives every problem with its place. A zod issue becomes one problem, an issue
- * over several unknown keys one problem a key; several issues of one value give the first.
+ * over several unknown keys one problem a key; several issues of one value give the first. Ends at about 100 problems.
  */
 export function checkDocument<T>(document: PlacedDocument, schema: z.ZodType<T>, code: ErrorCode): Read<T> {
 	const result = schema.safeParse(document.value);
 	if (result.success) return { ok: true, value: result.data };
 	const byPointer = new Map<string, Problem>();
-	for (const problem of result.error.issues.flatMap((issue) => problemsOf(document, issue, code)))
-		if (!byPointer.has(problem.pointer)) byPointer.set(problem.pointer, problem);
+	for (const issue of result.error.issues) {
+		for (const problem of problemsOf(document, issue, code))
+			if (!byPointer.has(problem.pointer)) byPointer.set(problem.pointer, problem);
+		if (byPointer.size >= maxProblems) break;
+	}
 	return { ok: false, problems: [...byPointer.values()] };
 }
 
@@ -146,6 +151,7 @@ function* scan(source: string, lines: LineCounter): Generator<void, Scanned, voi
 	let count = 0;
 	let aliases = 0;
 	let anchors = 0;
+	let errors = 0;
 	let isScalarText = false;
 	for (const lexeme of new Lexer().lex(source)) {
 		if (!isScalarText) {
@@ -157,12 +163,33 @@ function* scan(source: string, lines: LineCounter): Generator<void, Scanned, voi
 			if (problems.length >= maxProblems) return { tokens: [], problems, fatal: true };
 		}
 		isScalarText = lexeme === "\x1f";
-		for (const token of parser.next(lexeme)) tokens.push(token);
+		for (const token of parser.next(lexeme)) {
+			tokens.push(token);
+			if (token.type === "error") errors++;
+		}
+		if (errors > maxProblems) break;
+		if (count > maxLexemes) return stop("yaml.too_many_parts", { max: maxLexemes });
 		if (parser.stack.length > maxDepth + 2) return stop("yaml.too_deep", { max: maxDepth });
 		if (++count % lexemesAStep === 0) yield;
 	}
 	for (const token of parser.end()) tokens.push(token);
 	return { tokens, problems, fatal: false };
+}
+
+/** Tokens → trees. Ends early when there is enough to refuse the file for. */
+function* compose(tokens: readonly CST.Token[], length: number): Generator<void, readonly Document[], void> {
+	const composer = new Composer({ schema: "core", version: "1.2", uniqueKeys: false, prettyErrors: false });
+	const documents: Document[] = [];
+	let count = 0;
+	for (const token of tokens) {
+		for (const document of composer.next(token)) documents.push(document);
+		if (documents.length > 1) return documents;
+		if (++count % lexemesAStep === 0) yield;
+	}
+	yield;
+	for (const document of composer.end(true, length)) documents.push(document);
+	yield;
+	return documents;
 }
 
 type Converted = { readonly value: unknown; readonly problems: readonly Found[]; readonly fatal: boolean };
@@ -174,18 +201,19 @@ function convert(root: Node | null): Converted {
 	const anchors = new Map<string, Anchored>();
 	let fatal = false;
 	let aliasedNodes = 0;
-	const visit = (node: unknown, path: Path): Anchored => {
+	const trail: (string | number)[] = [];
+	const visit = (node: unknown): Anchored => {
 		const offset = offsetOfNode(node, 0);
 		if (isAlias(node)) {
 			const target = anchors.get(node.source);
 			if (target === undefined) {
-				problems.push(broken(offset, `there is no anchor "${node.source}" before this alias`, path));
+				problems.push(broken(offset, `there is no anchor "${node.source}" before this alias`, [...trail]));
 				return { value: null, nodes: 1, depth: 0 };
 			}
 			aliasedNodes += target.nodes;
-			if (!fatal && (aliasedNodes > maxAliasedNodes || path.length + target.depth > maxDepth)) {
+			if (!fatal && (aliasedNodes > maxAliasedNodes || trail.length + target.depth > maxDepth)) {
 				fatal = true;
-				problems.push({ code: "yaml.alias_limit", offset, path, fields: { max: maxAliases } });
+				problems.push({ code: "yaml.alias_limit", offset, path: [...trail], fields: { max: maxAliases } });
 			}
 			return target;
 		}
@@ -193,7 +221,9 @@ function convert(root: Node | null): Converted {
 		let depth = 0;
 		let value: unknown = null;
 		const inner = (child: unknown, part: string | number): unknown => {
-			const made = visit(child, [...path, part]);
+			trail.push(part);
+			const made = visit(child);
+			trail.pop();
 			nodes += made.nodes;
 			depth = Math.max(depth, made.depth + 1);
 			return made.value;
@@ -205,15 +235,14 @@ function convert(root: Node | null): Converted {
 			for (const pair of node.items) {
 				if (!isPair(pair) || !isScalar(pair.key)) {
 					problems.push(
-						broken(isPair(pair) ? offsetOfNode(pair.key, offset) : offset, "a key must be plain text", path),
+						broken(isPair(pair) ? offsetOfNode(pair.key, offset) : offset, "a key must be plain text", [...trail]),
 					);
 					continue;
 				}
 				const key = keyOf(pair.key.value);
-				const at = { offset: offsetOfNode(pair.key, offset), path: [...path, key], fields: { key } };
-				if (key === "__proto__") problems.push({ code: "yaml.forbidden_key", ...at });
-				else if (Object.hasOwn(object, key)) problems.push({ code: "yaml.duplicate_key", ...at });
-				else object[key] = inner(pair.value, key);
+				const code = keyProblem(object, key);
+				if (code === undefined) object[key] = inner(pair.value, key);
+				else problems.push({ code, offset: offsetOfNode(pair.key, offset), path: [...trail, key], fields: { key } });
 			}
 			value = object;
 		}
@@ -222,7 +251,12 @@ function convert(root: Node | null): Converted {
 		if (anchor !== undefined) anchors.set(anchor, made);
 		return made;
 	};
-	return { value: visit(root, []).value, problems, fatal };
+	return { value: visit(root).value, problems, fatal };
+}
+
+function keyProblem(object: object, key: string): ErrorCode | undefined {
+	if (key === "__proto__") return "yaml.forbidden_key";
+	return Object.hasOwn(object, key) ? "yaml.duplicate_key" : undefined;
 }
 
 function keyOf(value: unknown): string {
@@ -280,7 +314,9 @@ function problemsOf(document: PlacedDocument, issue: Issue, code: ErrorCode): Pr
 	const problem = (where: Path, key: boolean, detail: string): Problem =>
 		problemOf(code, { file: document.file, ...document.at(where, key), pointer: pointerOf(where) }, { detail });
 	if (issue.code === "unrecognized_keys")
-		return issue.keys.map((key) => problem([...path, key], true, `unknown key "${escapeText(key)}"`));
+		return issue.keys
+			.slice(0, maxProblems)
+			.map((key) => problem([...path, key], true, `unknown key "${escapeText(key)}"`));
 	const name = path.length === 0 ? "" : `${escapeText(path.join("."))}: `;
 	if (issue.code === "invalid_union") {
 		const best = bestBranch(issue);
