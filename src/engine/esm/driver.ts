@@ -3,24 +3,29 @@
 /** The name the driver and the globals have in a stack; frames of it are not shown. */
 export const driverFile = "mortise:driver";
 
+/** The member of the global object under which a new realm keeps its driver until the driver is connected. */
+export const driverMember = "mortise:driver";
+
 /**
  * What runs inside the engine around a plugin: it imports the entry, calls `handle`, and turns everything that
  * crosses into text. It keeps its own references to what it needs, so that a plugin that changes the globals only
  * breaks itself; and it is trusted with nothing: the host checks again whatever arrives.
  *
- * An expression; its value is `(send, done, timer, cancel, settings) => { start, settle, fire }`.
+ * An expression; its value is `{ lend, connect }`. `connect(send, done, timer, cancel, settings)` takes the driver out of the
+ * global object and gives `{ start, settle, fire }`; `settings` is JSON.
  * - `send(id, name, text)` asks a host function; text given back is the result already, `undefined` means later.
  * - `done(kind, text)` ends the call: `answer`, `loaded`, `load`, `threw`, `no_handler`, `not_json`, `too_large`.
  * - `timer(id, ms)` is false when there are too many; `cancel(id)` forgets one.
  */
-export const driverSource = `(function (send, done, timer, cancel, settingsText) {
+export const driverSource = `(function () {
 "use strict";
+let send, done, timer, cancel, settings;
 const { parse, stringify } = JSON;
 const { create, freeze, defineProperty } = Object;
 const { apply } = Reflect;
 const P = Promise, E = Error, T = TypeError, S = String;
 const slice = S.prototype.slice;
-const settings = parse(settingsText);
+const lend = {};
 
 const cut = (text) => apply(slice, text, [0, 2048]);
 const read = (value, key) => {
@@ -68,11 +73,6 @@ const ask = (name, args) => new P((resolve, reject) => {
 	else conclude(entry, now);
 });
 const host = {};
-for (let i = 0; i < settings.names.length; i++) {
-	const name = settings.names[i];
-	defineProperty(host, name, { value: (args) => ask(name, args), enumerable: true });
-}
-freeze(host);
 
 const timers = create(null);
 let lastTimer = 0;
@@ -90,7 +90,7 @@ const forget = (id) => {
 	cancel(id);
 };
 
-return {
+const doors = {
 	start: async (entry, envelope) => {
 		let plugin;
 		try { plugin = (await import(entry)).default; } catch (error) { done("load", describe(error)); return; }
@@ -117,6 +117,23 @@ return {
 		delete timers[id];
 		try { run(); } catch (error) { done("threw", describe(error)); }
 	},
-	lend: { schedule, forget, ask, random: settings.seed },
 };
-})`;
+lend.ask = ask;
+lend.schedule = schedule;
+lend.forget = forget;
+return {
+	lend,
+	connect: (...given) => {
+		let text;
+		[send, done, timer, cancel, text] = given;
+		settings = parse(text);
+		delete globalThis["mortise:driver"];
+		for (const name of settings.names) {
+			defineProperty(host, name, { value: (args) => ask(name, args), enumerable: true });
+		}
+		freeze(host);
+		lend.seed(settings.seed);
+		return doors;
+	},
+};
+})()`;

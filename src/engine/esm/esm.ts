@@ -3,7 +3,7 @@ import type { CallOutcome, HostPort, OpenedPlugin, PluginCall, PluginCode } from
 import { HostError, reportOf } from "../../errors.js";
 import { Budget } from "./budget.js";
 import { type EsmBody, GuestCall } from "./guest-call.js";
-import { createEngine } from "./quickjs.js";
+import { createRealm } from "./realm.js";
 
 /**
  * Opens an ES-module plugin under the profile `wasm-js`: the module runs inside QuickJS compiled to WebAssembly, a fresh
@@ -31,7 +31,7 @@ async function callOnce(code: PluginCode, body: EsmBody, host: HostPort, call: P
 	const { cpuMs, timeoutMs } = code.limits;
 	const budget = new Budget({ cpuMs, timeoutMs: Math.min(timeoutMs, call.timeoutMs) });
 	try {
-		const guest = new GuestCall(code, body, host, call, await createEngine(code.limits.memoryBytes), budget);
+		const guest = new GuestCall(code, body, host, call, await createRealm(code.limits.memoryBytes), budget);
 		const answer = await guest.run();
 		const { refused } = guest;
 		const more = { ms: performance.now() - start, ...(refused.length === 0 ? {} : { refused }) };

@@ -10,7 +10,7 @@ import { describeThrown, reportCrash, reportThrown } from "./breaks.js";
 import type { Budget, Limit } from "./budget.js";
 import { HostLink, maxArgumentUnits } from "./host-link.js";
 import type { Engine } from "./quickjs.js";
-import { type Driver, installDriver } from "./realm.js";
+import { connectDriver, type Driver } from "./realm.js";
 import { GuestTimers } from "./timers.js";
 
 /** The part of a plugin's code that this engine runs. */
@@ -111,7 +111,7 @@ export class GuestCall {
 			timer: (id: number, ms: number) => this.#timers.set(id, ms),
 			cancel: (id: number) => this.#timers.cancel(id),
 		};
-		return installDriver(this.#engine, this.#body.sources, hooks, {
+		return connectDriver(this.#engine, this.#body.sources, hooks, {
 			names: this.#link.names,
 			argumentUnits: maxArgumentUnits,
 			answerUnits: this.#code.limits.outputBytes,

@@ -7,7 +7,7 @@
  *
  * There is no `fetch`, `process`, `require`, `URL` or `WebAssembly`.
  *
- * An expression; its value is a function of what the driver lends.
+ * An expression; its value is a function of what the driver lends. It is called once, when a realm is made.
  */
 export const preludeSource = String.raw`(function (lend) {
 "use strict";
@@ -35,7 +35,7 @@ define("queueMicrotask", (run) => {
 	Promise.resolve().then(() => run()).catch((error) => lend.schedule(() => { throw error; }, 0, []));
 });
 
-let [a, b, c, d] = lend.random;
+let a = 0, b = 0, c = 0, d = 0;
 const next = () => {
 	const t = (((a + b) | 0) + d) | 0;
 	d = (d + 1) | 0;
@@ -44,7 +44,10 @@ const next = () => {
 	c = ((c << 21) | (c >>> 11)) + t | 0;
 	return t >>> 0;
 };
-for (let i = 0; i < 16; i++) next();
+lend.seed = (seed) => {
+	[a, b, c, d] = seed;
+	for (let i = 0; i < 16; i++) next();
+};
 Math.random = { random: () => ((next() >>> 5) * 67108864 + (next() >>> 6)) / 9007199254740992 }.random;
 
 const bytesOf = (input) => {

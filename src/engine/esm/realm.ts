@@ -1,9 +1,9 @@
 // Runs in: worker.
 import type { QuickJSHandle } from "quickjs-emscripten-core";
-import { driverFile, driverSource } from "./driver.js";
+import { driverFile, driverMember, driverSource } from "./driver.js";
 import { loadSource, resolveImport } from "./modules.js";
 import { preludeSource } from "./prelude.js";
-import type { Engine } from "./quickjs.js";
+import { type Engine, engineFactory } from "./quickjs.js";
 
 /** What the guest may call, always within a stretch: each must only take note and return at once. */
 export type Hooks = {
@@ -32,10 +32,23 @@ export type Settings = {
 export type Driver = { readonly start: QuickJSHandle; readonly settle: QuickJSHandle; readonly fire: QuickJSHandle };
 
 /**
- * Sets up a realm with the host's own sources: the driver, the globals, the module loader. Nothing of the plugin has run
- * when it returns. Throws when the engine's memory is too small even for that.
+ * A fresh engine in which the host's own sources have run: the driver and the globals. Nothing of a plugin has.
+ *
+ * @param memoryBytes see `engineFactory`
  */
-export function installDriver(
+export const createRealm = engineFactory(({ context }) => {
+	const evaluate = (source: string) => context.unwrapResult(context.evalCode(source, driverFile, { type: "global" }));
+	const driver = evaluate(driverSource);
+	const prelude = evaluate(preludeSource);
+	context.unwrapResult(context.callFunction(prelude, context.undefined, context.getProp(driver, "lend"))).dispose();
+	context.setProp(context.global, driverMember, driver);
+});
+
+/**
+ * Connects a realm to the host: what it may ask, and where its modules come from. To be called once.
+ * Throws when the engine's memory is too small even for that.
+ */
+export function connectDriver(
 	{ context, runtime }: Engine,
 	sources: { readonly [path: string]: string },
 	hooks: Hooks,
@@ -59,20 +72,9 @@ export function installDriver(
 		hooks.timer(context.getNumber(id), context.getNumber(ms)) ? context.true : context.false,
 	);
 	const cancel = context.newFunction("cancel", (id) => hooks.cancel(context.getNumber(id)));
-	const make = context.unwrapResult(context.evalCode(driverSource, driverFile, { type: "global" }));
-	const driver = context.unwrapResult(
-		context.callFunction(
-			make,
-			context.undefined,
-			send,
-			done,
-			timer,
-			cancel,
-			context.newString(JSON.stringify(settings)),
-		),
-	);
-	const prelude = context.unwrapResult(context.evalCode(preludeSource, driverFile, { type: "global" }));
-	context.unwrapResult(context.callFunction(prelude, context.undefined, context.getProp(driver, "lend")));
-	const member = (name: keyof Driver) => context.getProp(driver, name);
+	const connect = context.getProp(context.getProp(context.global, driverMember), "connect");
+	const text = context.newString(JSON.stringify(settings));
+	const doors = context.unwrapResult(context.callFunction(connect, context.undefined, send, done, timer, cancel, text));
+	const member = (name: keyof Driver) => context.getProp(doors, name);
 	return { start: member("start"), settle: member("settle"), fire: member("fire") };
 }
