@@ -176,7 +176,7 @@ describe("what is loaded makes the document", () => {
 	it("derives a document of 1,000 tools in under 50 ms, the median of nine", () => {
 		const tools = Array.from({ length: 1000 }, (_, index) => ({
 			name: `tool_${index}`,
-			origin: "plugin",
+			origin: "plugin" as const,
 			bundle: "b",
 		}));
 		const times = Array.from({ length: 9 }, () => {
