@@ -1,7 +1,15 @@
-import { type Context, defineMemory, type Entry, type KeyInput, type ListInput, type StoreInput } from "@mortise/sdk";
-import type { Indexed, Place } from "./keys.js";
-import { openStore, type Store } from "./store.js";
-import { wordsOf } from "./words.js";
+import {
+	type Context,
+	defineMemory,
+	type Entry,
+	type KeyInput,
+	type ListInput,
+	type RecallInput,
+	type StoreInput,
+} from "@mortise/sdk";
+import type { Place } from "./keys.js";
+import { openStore, type Row, type Store } from "./store.js";
+import { hashOf, wordsOf } from "./words.js";
 
 const defaultLimit = 100;
 
@@ -18,12 +26,11 @@ export const notes = defineMemory({
 	},
 
 	async recall(input, context) {
+		const query = input.query.trim();
 		const store = openStore(context);
-		const words = wordsOf(input.query);
-		const everything = input.query.trim() === "" || input.query.trim() === "*";
-		const found = everything ? await store.byTime(input.agent) : await ranked(store, input.agent, words);
-		const entries = await read(store, input, found, { limit: input.limit, offset: 0 });
-		return { entries: entries.map(({ entry, at }) => ({ ...entry, score: at.score ?? 1 })) };
+		if (query !== "" && query !== "*") return { entries: await search(store, input, wordsOf(query)) };
+		const page = { limit: input.limit, offset: 0 };
+		return { entries: (await newest(store, input, page)).map((entry) => ({ ...entry, score: 1 })) };
 	},
 
 	async get(input, context) {
@@ -32,10 +39,8 @@ export const notes = defineMemory({
 	},
 
 	async list(input, context) {
-		const store = openStore(context);
 		const page = { limit: input.limit ?? defaultLimit, offset: input.offset ?? 0 };
-		const entries = await read(store, input, await store.byTime(input.agent), page);
-		return { entries: entries.map(({ entry }) => entry) };
+		return { entries: await newest(openStore(context), input, page) };
 	},
 
 	async forget(input, context) {
@@ -43,71 +48,78 @@ export const notes = defineMemory({
 	},
 
 	async count(input, context) {
-		const store = openStore(context);
-		const found = (await store.byTime(input.agent)).filter((at) => fitsIndex(at, input));
-		// session and category are in the entries only
-		if (input.session === undefined && input.category === undefined) return { count: found.length };
-		return { count: (await read(store, input, found, { limit: found.length, offset: 0 })).length };
+		let count = 0;
+		for await (const row of openStore(context).rows(input.agent)) if (fits(row, input)) count++;
+		return { count };
 	},
 
 	async health(_input, context) {
 		if (context.host.kv === undefined) return { ok: false, detail: "kv is not granted" };
-		await context.host.kv({ op: "list", prefix: "health/" });
+		await context.host.kv({ op: "get", key: "health" });
 		return { ok: true };
 	},
 });
 
 type Filters = Pick<ListInput, "session" | "category" | "namespace" | "since" | "until">;
-type Ranked = Indexed & { readonly score?: number };
-type Found = { readonly at: Ranked; readonly entry: Entry };
 
-async function ranked(store: Store, agent: string, words: readonly string[]): Promise<readonly Ranked[]> {
-	const hits = new Map<string, { at: Indexed; count: number }>();
-	for (const list of await Promise.all(words.map((word) => store.byWord(agent, word))))
-		for (const at of list) {
-			const id = `${at.namespace}/${at.key}`;
-			const hit = hits.get(id);
-			// an entry that is being replaced may be listed under two times; the newer counts
-			if (hit === undefined) hits.set(id, { at, count: 1 });
-			else hits.set(id, { at: at.time > hit.at.time ? at : hit.at, count: hit.count + 1 });
-		}
-	return [...hits.values()]
-		.map(({ at, count }) => ({ ...at, score: Math.min(count / words.length, 1) }))
-		.sort((one, other) => other.score - one.score || other.time - one.time);
-}
-
-/** Reads entries in the given order until the page is full; only what the index cannot decide is read in vain. */
-async function read(
+async function newest(
 	store: Store,
 	input: Filters & { readonly agent: string },
-	candidates: readonly Ranked[],
 	{ limit, offset }: { readonly limit: number; readonly offset: number },
-): Promise<readonly Found[]> {
-	if (limit === 0 || (Array.isArray(input.category) && input.category.length === 0)) return [];
-	const found: Found[] = [];
+): Promise<Entry[]> {
+	const found: Entry[] = [];
 	let skipped = 0;
-	for (const at of candidates) {
-		if (!fitsIndex(at, input)) continue;
-		const entry = await store.get({ agent: input.agent, namespace: at.namespace, key: at.key });
-		if (entry === undefined || Date.parse(entry.at) !== at.time || !fitsEntry(entry, input)) continue;
-		if (skipped++ < offset) continue;
-		found.push({ at, entry });
+	if (limit === 0) return found;
+	for await (const row of store.rows(input.agent)) {
+		if (!fits(row, input) || skipped++ < offset) continue;
+		const entry = await entryAt(store, input.agent, row);
+		if (entry !== undefined) found.push(entry);
 		if (found.length === limit) break;
 	}
 	return found;
 }
 
-function fitsIndex({ namespace, time }: Indexed, filters: Filters): boolean {
-	if (filters.namespace !== undefined && filters.namespace !== namespace) return false;
-	if (filters.since !== undefined && time < Date.parse(filters.since)) return false;
-	return filters.until === undefined || time < Date.parse(filters.until);
+async function search(
+	store: Store,
+	input: RecallInput,
+	words: readonly string[],
+): Promise<(Entry & { score: number })[]> {
+	const marks = words.map((word) => `,${hashOf(word)},`);
+	const candidates: { readonly row: Row; readonly hits: number }[] = [];
+	for await (const row of store.rows(input.agent)) {
+		if (!fits(row, input)) continue;
+		const hits = marks.filter((mark) => row.words.includes(mark)).length;
+		if (hits > 0) candidates.push({ row, hits });
+	}
+	// stable, so equal ones stay newest first
+	candidates.sort((one, other) => other.hits - one.hits);
+
+	const found: (Entry & { score: number })[] = [];
+	for (const { row } of candidates) {
+		if (found.length === input.limit) break;
+		const entry = await entryAt(store, input.agent, row);
+		const own = new Set(entry === undefined ? [] : wordsOf(entry.content));
+		const score = words.filter((word) => own.has(word)).length / words.length;
+		// two words may share a hash: the entry itself decides
+		if (entry !== undefined && score > 0) found.push({ ...entry, score });
+	}
+	return found.sort((one, other) => other.score - one.score);
 }
 
-function fitsEntry(entry: Entry, { session, category }: Filters): boolean {
-	if (session !== undefined && entry.session !== session) return false;
+/** The entry of a row; `undefined` when it was replaced or forgotten since the row was read. */
+async function entryAt(store: Store, agent: string, row: Row): Promise<Entry | undefined> {
+	const entry = await store.get({ agent, namespace: row.namespace, key: row.key });
+	return entry !== undefined && Date.parse(entry.at) === row.time ? entry : undefined;
+}
+
+function fits(row: Row, { session, category, namespace, since, until }: Filters): boolean {
+	if (namespace !== undefined && row.namespace !== namespace) return false;
+	if (session !== undefined && row.session !== session) return false;
+	if (since !== undefined && row.time < Date.parse(since)) return false;
+	if (until !== undefined && row.time >= Date.parse(until)) return false;
 	if (category === undefined) return true;
 	const categories = typeof category === "string" ? [category] : category;
-	return entry.category !== undefined && categories.includes(entry.category);
+	return row.category !== undefined && categories.includes(row.category);
 }
 
 function placeOf({ agent, key, namespace }: KeyInput): Place {

@@ -1,9 +1,10 @@
 const mostWords = 64;
 const longestWord = 24;
+const hashes = 36 ** 3;
 
 /**
- * The distinct words of a text, as they are indexed: compatibility form, without marks, in lower case. Scripts that are
- * written without spaces are indexed by each two neighbouring characters. At most 64 words a text.
+ * The distinct words of a text, as they are searched: compatibility form, without marks, in lower case. Scripts that
+ * are written without spaces are taken by each two neighbouring characters. At most 64 words a text.
  */
 export function wordsOf(text: string): readonly string[] {
 	const words = new Set<string>();
@@ -17,6 +18,13 @@ export function wordsOf(text: string): readonly string[] {
 		else words.add([...word].slice(0, longestWord).join(""));
 	}
 	return [...words].slice(0, mostWords);
+}
+
+/** A word in three characters, for the index; two words may share them. */
+export function hashOf(word: string): string {
+	let hash = 0x811c9dc5;
+	for (let at = 0; at < word.length; at++) hash = Math.imul(hash ^ word.charCodeAt(at), 0x01000193) >>> 0;
+	return (hash % hashes).toString(36).padStart(3, "0");
 }
 
 const unspaced =

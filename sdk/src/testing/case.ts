@@ -1,4 +1,5 @@
 import type { Failure, FailureCode } from "../contract/failure.js";
+import type { Manifest } from "../contract/manifest.js";
 import { type Operation, type OutputOf, operations } from "../contract/operations.js";
 
 /** What a call ended in. A break of the plugin (a trap, a deadline) is a failure too, with `internal` or `cancelled`. */
@@ -63,12 +64,19 @@ export async function fail(
 	expect(result.failure.message !== "", `a failure of ${op} should have a message`);
 }
 
-/** The case every kind has: an operation that does not exist. */
-export function unknownOperation(kind: string): ConformanceCase {
+/** The case every kind has: operations that do not exist, or are of a kind that the bundle does not provide. */
+export function unknownOperation(kind: string, { provides }: Manifest): ConformanceCase {
+	const foreign = [
+		...(provides.channels === undefined ? ["channel.health"] : []),
+		...(provides.providers === undefined ? ["provider.models"] : []),
+		...(provides.memory === undefined ? ["memory.health"] : []),
+	];
 	return {
 		id: `${kind}.unknown-op`,
-		title: "an operation that does not exist fails with unknown_op",
-		run: (opened) => fail(opened, "conformance.no-such-operation", {}, "unknown_op"),
+		title: "an operation that the plugin does not have fails with unknown_op",
+		async run(opened) {
+			for (const op of ["conformance.no-such-operation", ...foreign]) await fail(opened, op, {}, "unknown_op");
+		},
 	};
 }
 

@@ -214,7 +214,7 @@ export function memoryCases(manifest: Manifest, run: string): readonly Conforman
 			const { ok } = await succeed(opened, "memory.health", {});
 			expect(ok, "the store should be well");
 		}),
-		{ ...unknownOperation("memory"), ...none },
+		{ ...unknownOperation("memory", manifest), ...none },
 	];
 }
 

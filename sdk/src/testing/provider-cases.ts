@@ -18,7 +18,7 @@ export function providerCases(manifest: Manifest, model?: string): readonly Conf
 	const lacks = (feature: string) =>
 		features.includes(feature) ? none : { skip: `the manifest does not declare the feature ${feature}` };
 	const chat = (opened: Opened, messages: readonly Message[], more: Partial<ChatInput> = {}) =>
-		ask(opened, { messages: [...messages], model: model ?? provider?.models?.[0] ?? "", ...more });
+		ask(opened, { messages: [...messages], model: provider?.models?.[0] ?? model ?? "", ...more });
 
 	return [
 		{
@@ -93,7 +93,7 @@ export function providerCases(manifest: Manifest, model?: string): readonly Conf
 			run: (opened) =>
 				fail(opened, "provider.chat", { model: "m", messages: "hello", tools: [], options: {} }, "invalid_input"),
 		},
-		{ ...unknownOperation("provider"), ...none },
+		{ ...unknownOperation("provider", manifest), ...none },
 	];
 }
 

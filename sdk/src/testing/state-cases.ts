@@ -33,6 +33,6 @@ export function stateCases(manifest: Manifest): readonly ConformanceCase[] {
 			...none,
 			run: (opened) => fail(opened, "state.publish", { agent: state.agent }, "invalid_input"),
 		},
-		{ ...unknownOperation("state"), ...none },
+		{ ...unknownOperation("state", manifest), ...none },
 	];
 }

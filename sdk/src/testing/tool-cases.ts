@@ -28,7 +28,7 @@ export function toolCases(
 			...plain,
 			run: (opened) => fail(opened, "tool.call", { arguments: {} }, "invalid_input"),
 		},
-		{ ...unknownOperation("tool"), ...plain },
+		{ ...unknownOperation("tool", manifest), ...plain },
 	];
 }
 
