@@ -17,6 +17,8 @@ export type CallState = {
 	 * failed all the same.
 	 */
 	readonly raise: (code: ErrorCode, fields?: ErrorFields, failure?: Failure) => never;
+	/** Says that the guest's stretch begins now: its own work is counted from here. */
+	readonly begin: () => void;
 	/** Ends the call as the guest asked with WASI's `proc_exit`. */
 	readonly exit: (status: number) => never;
 	/** How the call was ended from inside a host function, if it was. */
@@ -47,7 +49,7 @@ export function createCallState(options: {
 		ending ??= { kind: "fault", error, ...(failure === undefined ? {} : { failure }) };
 		throw error;
 	};
-	const started = performance.now();
+	let began = performance.now();
 	let waitedMs = 0;
 	return {
 		code,
@@ -58,6 +60,9 @@ export function createCallState(options: {
 		log: createCallLog(),
 		refused,
 		raise,
+		begin: () => {
+			began = performance.now();
+		},
 		exit: (status) => {
 			ending ??= { kind: "exit", status };
 			throw new GuestExit();
@@ -71,7 +76,7 @@ export function createCallState(options: {
 			waitedMs += answered - asked;
 			if (answered >= deadline) return raise("plugin.timeout", { timeoutMs, limit: "timeout" });
 			// the watchdog of a plugin that waits stands at its timeout: its own work is weighed here
-			if (answered - started - waitedMs > code.limits.cpuMs) {
+			if (answered - began - waitedMs > code.limits.cpuMs) {
 				return raise("plugin.cpu_limit", { cpuMs: code.limits.cpuMs });
 			}
 			return result;

@@ -17,7 +17,14 @@ import { createWasi } from "./wasi.js";
 
 /** WebAssembly calls a function with numbers and bigints, as its own declaration of the import says. */
 type Import = (...args: never[]) => unknown;
+type Own = { readonly [module: string]: { readonly [name: string]: Import } };
 type SdkFunctions = NonNullable<ExtismPluginOptions["functions"]>;
+
+/** A prepared module, with its imports read once for all of its calls. */
+export type LinkedModule = {
+	readonly compiled: WebAssembly.Module;
+	readonly imports: readonly WebAssembly.ModuleImportDescriptor[];
+};
 
 /**
  * Links and instantiates a prepared module through the SDK, in this thread, with our functions for all of its imports.
@@ -26,21 +33,21 @@ type SdkFunctions = NonNullable<ExtismPluginOptions["functions"]>;
  * @throws HostError `plugin.link` when an import is not given; a `WebAssembly.RuntimeError` when its data does not fit
  */
 export async function instantiate(
-	module: WebAssembly.Module,
+	module: LinkedModule,
 	state: CallState,
 	kernel: Kernel,
 ): Promise<WebAssembly.Instance> {
 	let memory: WebAssembly.Memory | undefined;
 	const { http_request, ...environment } = kernel.functions;
-	const own: { readonly [module: string]: { readonly [name: string]: Import } } = {
+	const own: Own = {
 		[extismEnvironment]: environment,
 		[ownHttpModule]: { http_request },
 		[hostModule]: createHostFunctions(state),
 		[ownWasiModule]: state.code.body.profile === "wasm" && state.code.body.wasi ? createWasi(state, () => memory) : {},
 	};
-	checkLinks(module, own, state.code);
+	const functions = linkFunctions(module.imports, own, state.code);
 	const plugin = await createPlugin(
-		{ wasm: [{ module, name: "main" }] },
+		{ wasm: [{ module: module.compiled, name: "main" }] },
 		{
 			// everything the SDK would otherwise take from the module's manifest, the environment or this process
 			useWasi: false,
@@ -53,7 +60,7 @@ export async function instantiate(
 			timeoutMs: null,
 			logLevel: "silent",
 			fetch: noFetch,
-			functions: withoutContext(own),
+			functions,
 		},
 	);
 	const instance = await plugin.getInstance();
@@ -78,35 +85,27 @@ export function runInitialisers(instance: WebAssembly.Instance, code: PluginCode
 	if (!initialised && !haskell && !wasi) run(`${hiddenPrefix}_start`);
 }
 
-/** Said here rather than by the SDK, whose error has no type. */
-function checkLinks(
-	module: WebAssembly.Module,
-	own: { readonly [module: string]: { readonly [name: string]: Import } },
+/**
+ * The functions a module imports, and no others, in the SDK's form: it hands every function its own context first, which
+ * ours must not see. A missing one is said here rather than by the SDK, whose error has no type.
+ */
+function linkFunctions(
+	imports: readonly WebAssembly.ModuleImportDescriptor[],
+	own: Own,
 	code: PluginCode,
-): void {
-	for (const wanted of WebAssembly.Module.imports(module)) {
-		const given = Object.hasOwn(own, wanted.module) ? own[wanted.module] : undefined;
-		if (given !== undefined && Object.hasOwn(given, wanted.name) && wanted.kind === "function") continue;
-		throw new HostError("plugin.link", {
-			plugin: code.id,
-			detail: `nothing is given for ${wanted.module} ${wanted.name}`,
-		});
+): SdkFunctions {
+	const linked: SdkFunctions = {};
+	for (const { module, name, kind } of imports) {
+		const given = Object.hasOwn(own, module) ? own[module] : undefined;
+		const run = given !== undefined && Object.hasOwn(given, name) ? given[name] : undefined;
+		if (run === undefined || kind !== "function") {
+			throw new HostError("plugin.link", { plugin: code.id, detail: `nothing is given for ${module} ${name}` });
+		}
+		const functions = linked[module] ?? {};
+		functions[name] = (_context: unknown, ...args: unknown[]) => run(...(args as never[]));
+		linked[module] = functions;
 	}
-}
-
-/** The SDK hands every function its own context first; ours must not see it. */
-function withoutContext(own: { readonly [module: string]: { readonly [name: string]: Import } }): SdkFunctions {
-	return Object.fromEntries(
-		Object.entries(own).map(([module, functions]) => [
-			module,
-			Object.fromEntries(
-				Object.entries(functions).map(([name, run]) => [
-					name,
-					(_context: unknown, ...args: unknown[]) => run(...(args as never[])),
-				]),
-			),
-		]),
-	);
+	return linked;
 }
 
 const noFetch: typeof fetch = () => Promise.reject(new Error("the SDK has no network here"));

@@ -7,7 +7,7 @@ import { type StretchOutcome, underDeadline } from "../watchdog.js";
 import { breakOf } from "./breaks.js";
 import { type CallState, createCallState } from "./call-state.js";
 import { findExport, readExportInput, readExportOutput } from "./exports.js";
-import { instantiate, runInitialisers } from "./instance.js";
+import { instantiate, type LinkedModule, runInitialisers } from "./instance.js";
 import { createKernel, type Kernel } from "./kernel.js";
 import { hostModule, ownHttpModule } from "./link-names.js";
 
@@ -36,7 +36,8 @@ export const door = "mortise_call";
  */
 export function openWasm(code: PluginCode, host: HostPort): OpenedPlugin {
 	if (code.body.profile !== "wasm") throw new HostError("host.internal", { detail: `${code.id} is no wasm plugin` });
-	const { module } = code.body;
+	const compiled = code.body.module;
+	const module: LinkedModule = { compiled, imports: WebAssembly.Module.imports(compiled) };
 	const waits = importsWaiting(module, code);
 	return {
 		call: async (call) => {
@@ -61,7 +62,7 @@ export function openWasm(code: PluginCode, host: HostPort): OpenedPlugin {
 async function runCall(running: {
 	readonly call: PluginCall;
 	readonly state: CallState;
-	readonly module: WebAssembly.Module;
+	readonly module: LinkedModule;
 	readonly waits: boolean;
 	readonly deadline: number;
 	readonly timeoutMs: number;
@@ -86,6 +87,7 @@ async function runCall(running: {
 
 	const left = deadline - performance.now();
 	const budgetMs = running.waits ? left : Math.min(code.limits.cpuMs, left);
+	state.begin();
 	const stretch = runStretch(budgetMs, state, () => {
 		runInitialisers(instance, code);
 		return run();
@@ -158,9 +160,9 @@ function envelopeOf(call: PluginCall, timeoutMs: number, config: Envelope["ctx"]
 }
 
 /** Whether a module imports a host function that is granted and waits for the main thread. */
-function importsWaiting(module: WebAssembly.Module, code: PluginCode): boolean {
+function importsWaiting(module: LinkedModule, code: PluginCode): boolean {
 	const waiting = new Set(code.hostFunctions.filter((name) => name === "http" || name === "kv" || name === "secret"));
-	return WebAssembly.Module.imports(module).some(
+	return module.imports.some(
 		(imported) =>
 			(imported.module === ownHttpModule && waiting.has("http")) ||
 			(imported.module === hostModule && [...waiting].some((name) => imported.name === `mortise_${name}`)),
