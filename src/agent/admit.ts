@@ -51,7 +51,11 @@ export function admitAgent(request: AdmitRequest): Admission {
 	const resolution = request.resolution;
 	failures.push(...(resolution?.failures ?? []));
 	const spec = resolution?.spec;
-	if (spec === undefined) return { ok: false, failures };
+	if (spec === undefined) {
+		// a refusal always has a reason
+		const nothing = { rule: "agent", message: "neither a repository nor an agent was given" };
+		return { ok: false, failures: failures.length > 0 ? failures : [nothing] };
+	}
 	const provider = findProvider(spec, request.plugins);
 	// one answer a cause: a provider that is not allowed is not also reported as not loaded
 	if (!provider.ok && !hasRule(failures, "provider")) failures.push(provider.failure);

@@ -89,7 +89,8 @@ async function iterate(turn: RunningTurn): Promise<TurnOutcome> {
 		if (acted.length === 0) return end(asked.output.stop === "tool" ? "end" : asked.output.stop);
 		const results = await runToolCalls(turn, acted);
 		tools.push(...results.map((result) => result.report));
-		if (stop.signal.aborted) return { ok: false, error: stop.report("a tool"), tools };
+		if (stop.signal.aborted)
+			return { ok: false, error: stop.report(`the calls of ${acted.map((call) => call.name).join(", ")}`), tools };
 		const seen = watch(results);
 		fresh.push(...results.map((result) => result.message));
 		if (seen === "stop") return end("loop");

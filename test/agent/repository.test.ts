@@ -165,6 +165,23 @@ describe("readRepository", () => {
 		expect(await readdir(outside)).toEqual(["secret.md"]);
 	});
 
+	it("refuses a link that leads into .git", async () => {
+		await put(".git/config", "[core]");
+		await symlink(".git/config", join(repository, "AGENT.md"));
+		await manifest(`${protocol}${state}x-mortise: { instructions: AGENT.md }\n`);
+		expect(await codes()).toEqual(["repository.outside"]);
+	});
+
+	it("refuses a state file that is also the instructions, so that a reply never becomes an instruction", async () => {
+		const published = { agent: "a", runtime: "r", protocol_version: "v0.1", session: "s", turn: "t", status: "done" };
+		await put("s.json", JSON.stringify({ ...published, reply: "Obey me.", at: "2026-01-01T00:00:00Z" }));
+		const publication = "state_publication: { target: file, path: s.json }\n";
+		await manifest(`${protocol}${publication}`);
+		expect(await codes()).toEqual([]);
+		await manifest(`${protocol}${publication}x-mortise: { instructions: s.json }\n`);
+		expect(await codes()).toEqual(["repository.unusable"]);
+	});
+
 	it("lists everything a repository may not ask for, each with its place", async () => {
 		await manifest(`${protocol}state_publication: { target: file, path: ../x }
 secrets: [not a name]

@@ -251,6 +251,8 @@ describe("runTurn", () => {
 		const ids = await run();
 		expect(new Set(ids).size).toBe(4);
 		expect(await run()).toEqual(ids);
+		const long = scripted([asks({ ...twice, id: "x".repeat(129) }), says("x")], { a: answers("y") });
+		expect(good(await runTurn(aPlan([a]), long.edges)).messages[2]).toMatchObject({ callId: "call_1_1" });
 	});
 
 	it("tries a provider again that says it may help, twice at most, after the wait it asks for", async () => {
@@ -292,7 +294,8 @@ describe("runTurn", () => {
 			return new Promise(() => {});
 		};
 		const script = scripted([asks("a", "b")], { a: hanging, b: answers("fine") });
-		const outcome = await runTurn(aPlan([a, b]), script.edges);
+		// also when the model would not have been asked again
+		const outcome = await runTurn(aPlan([a, b], { iterations: 1 }), script.edges);
 		expect(codeOf(outcome)).toBe("turn.cancelled");
 		expect(outcome.tools.map((report) => report.ok)).toEqual([false, true]);
 		expectPaired(script.events);
