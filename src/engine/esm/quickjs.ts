@@ -1,6 +1,4 @@
 // Runs in: worker.
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import build from "@jitl/quickjs-wasmfile-release-sync";
 import {
 	newQuickJSWASMModuleFromVariant,
@@ -8,6 +6,7 @@ import {
 	type QuickJSRuntime,
 	type QuickJSSyncVariant,
 } from "quickjs-emscripten-core";
+import { leastPages, quickjsModule } from "./quickjs-module.js";
 
 /** A JavaScript engine of its own: one WebAssembly instance with one linear memory, one runtime, one realm. */
 export type Engine = {
@@ -21,8 +20,6 @@ export type Engine = {
 export class GuestMemoryError extends Error {}
 
 const pageBytes = 65_536;
-/** The engine's module imports a memory of at least this many pages; about 5.2 MiB of it are its own stack and data. */
-const leastPages = 256;
 /** Less than this cannot hold the engine and a plugin. */
 const leastBytes = 8 * 2 ** 20;
 /**
@@ -56,7 +53,6 @@ type Snapshot = {
 
 // the package declares CommonJS types for what is an ES module here
 const variant = build as unknown as QuickJSSyncVariant;
-let compiled: WebAssembly.Module | undefined;
 
 /**
  * Makes a function that makes fresh engines. The module is compiled, and `setUp` run, once in each thread (about 20 ms
@@ -128,7 +124,7 @@ async function openEngine(bytes: number, snapshot: Snapshot): Promise<Engine> {
 	const raw = await instantiate(memory);
 	const view = new Uint8Array(memory.buffer);
 	for (const { at, bytes: piece } of snapshot.pieces) view.set(piece, at);
-	guardAllocation(raw, leastPages * pageBytes - bytes);
+	guardAllocation(raw);
 	const engine = await newQuickJSWASMModuleFromVariant({
 		...variant,
 		importModuleLoader: async () => async () => raw,
@@ -153,10 +149,7 @@ async function openEngine(bytes: number, snapshot: Snapshot): Promise<Engine> {
 async function instantiate(memory: WebAssembly.Memory): Promise<RawModule> {
 	// the types allow wrappers around the loader that this package does not use
 	const load = (await variant.importModuleLoader()) as unknown as Load;
-	compiled ??= new WebAssembly.Module(
-		readFileSync(createRequire(import.meta.url).resolve("@jitl/quickjs-wasmfile-release-sync/wasm")),
-	);
-	const module = compiled;
+	const module = quickjsModule();
 	return load({
 		wasmMemory: memory,
 		instantiateWasm(imports, done) {
@@ -170,11 +163,9 @@ async function instantiate(memory: WebAssembly.Memory): Promise<RawModule> {
 	});
 }
 
-/** Lets the host notice when the guest's memory is full, and takes away what a limit under 16 MiB does not allow. */
-function guardAllocation(raw: RawModule, ballastBytes: number): void {
+/** Lets the host notice when the guest's memory is full. */
+function guardAllocation(raw: RawModule): void {
 	const allocate = raw._malloc;
-	// never touched, so it costs no memory
-	if (ballastBytes > 0) allocate(ballastBytes);
 	raw._malloc = (size) => {
 		const pointer = allocate(size);
 		// the library would write to address 0
