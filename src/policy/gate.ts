@@ -182,6 +182,8 @@ function recordOf(input: GateInput, ruling: Ruling): AuditRecord {
 function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
 	return new Promise((resolve, reject) => {
 		const stop = (): void => reject(signal.reason);
+		// asking may itself have cancelled the turn
+		if (signal.aborted) stop();
 		signal.addEventListener("abort", stop, { once: true });
 		promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
 	});
