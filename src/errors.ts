@@ -302,6 +302,16 @@ export const errorTable = {
 		message: "the {kind} {name} of {id} gives way to that of {winner}",
 		next: "Disable one of the two bundles.",
 	},
+	"agent.unknown": {
+		owner: "operator",
+		message: "the agent {agent} cannot be used: {detail}",
+		next: "Name it under agents in mortise.yaml.",
+	},
+	"state.no_target": {
+		owner: "operator",
+		message: "no state target {target} is loaded",
+		next: "Install a bundle that serves it.",
+	},
 	"gate.not_asked": {
 		owner: "host",
 		message: "a call of {tool} came without a decision of the gate, and was not run",
@@ -460,6 +470,11 @@ export const errorTable = {
 		owner: "author",
 		message: "the module imports {import}, which is no function",
 		next: "Only functions can be imported.",
+	},
+	"engine.no_room": {
+		owner: "host",
+		message: "no memory could be had for another instance: {detail}",
+		next: "Run fewer turns at once, or give this machine more memory.",
 	},
 	"engine.unknown_operation": {
 		owner: "host",

@@ -1,0 +1,75 @@
+import { IsolationProfile, type JsonObject, textOf } from "@mortise/sdk/contract";
+import { readBundle } from "../bundle/index.js";
+import { HostError } from "../errors.js";
+import type { ToolCallResult } from "../runtime/index.js";
+import { approverFor } from "./approver.js";
+import { type Context, describeError, exitCodes, usageError } from "./context.js";
+import { interruptSignal, withRuntime } from "./with-runtime.js";
+
+/** `call TOOL JSON`: one tool call through the gate, without a model. */
+export async function run(
+	context: Context,
+	args: readonly string[],
+	options: Record<string, unknown>,
+): Promise<number> {
+	const [tool = "", json = "{}"] = args;
+	const input = parseArguments(json);
+	const profile = readProfile(options.profile);
+	const named = typeof options.bundle === "string" ? options.bundle : undefined;
+	const bundle = named === undefined ? undefined : await idOf(named);
+	const { signal, done } = interruptSignal();
+	try {
+		const approver = approverFor(context, options);
+		const result = await withRuntime(
+			context,
+			(runtime) =>
+				runtime.callTool({
+					tool,
+					arguments: input,
+					signal,
+					...(approver === undefined ? {} : { approver }),
+					...(bundle === undefined ? {} : { bundle }),
+					...(profile === undefined ? {} : { profile }),
+					...(typeof options.agent === "string" ? { agent: options.agent } : {}),
+				}),
+			named === undefined ? {} : { bundle: named },
+		);
+		context.print(result, describeResult(result));
+		if (!context.json && result.failure !== undefined) context.tell(describeError(result.failure));
+		return result.ok ? exitCodes.ok : exitCodes.refused;
+	} finally {
+		done();
+	}
+}
+
+function describeResult(result: ToolCallResult): string {
+	const shown = textOf(result.content);
+	if (shown !== "" || result.structured === undefined) return shown;
+	return JSON.stringify(result.structured, null, 2);
+}
+
+function parseArguments(json: string): JsonObject {
+	let value: unknown;
+	try {
+		value = JSON.parse(json);
+	} catch (error) {
+		throw usageError(`the arguments are not JSON: ${error instanceof Error ? error.message : String(error)}`);
+	}
+	if (typeof value !== "object" || value === null || Array.isArray(value))
+		throw usageError("the arguments must be a JSON object");
+	return value as JsonObject;
+}
+
+function readProfile(given: unknown): IsolationProfile | undefined {
+	if (given === undefined) return undefined;
+	const profile = IsolationProfile.safeParse(given);
+	if (!profile.success) throw usageError(`--profile must be one of ${IsolationProfile.options.join(", ")}`);
+	return profile.data;
+}
+
+async function idOf(path: string): Promise<string> {
+	const read = await readBundle(path, { origin: "named" });
+	if (read.ok) return read.bundle.manifest.id;
+	const { problems } = read.refused;
+	throw new HostError("bundle.refused", { path, count: problems.length }, { problems });
+}
