@@ -155,6 +155,7 @@ describe("a hostile WebAssembly plugin", () => {
 		["data-out-of-bounds", "plugin.trap"],
 		["overflows-stack", "plugin.trap"],
 		["throws", "plugin.trap"],
+		["returns-vector", "plugin.trap"],
 		["floods-output", "plugin.output_too_large"],
 		["huge-alloc", "plugin.limit"],
 		["negative-alloc", "plugin.limit"],

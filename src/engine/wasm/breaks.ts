@@ -33,8 +33,9 @@ export function breakOf(error: unknown, state: CallState): ReadAnswer {
 function guestBreak(error: unknown, plugin: string) {
 	if (error instanceof WebAssembly.RuntimeError) return errorReport("plugin.trap", { plugin, detail: error.message });
 	if (error instanceof WebAssembly.LinkError) return errorReport("plugin.link", { plugin, detail: error.message });
-	if (error instanceof RangeError && error.message.includes("call stack")) {
-		return errorReport("plugin.trap", { plugin, detail: "stack overflow" });
+	// the stack ran over, or a value crossed that JavaScript cannot hold: both are of the guest's making
+	if (error instanceof RangeError || error instanceof TypeError) {
+		return errorReport("plugin.trap", { plugin, detail: error.message });
 	}
 	if (isGuestException(error)) return errorReport("plugin.trap", { plugin, detail: "an exception nobody caught" });
 	return reportOf(error);

@@ -1,5 +1,5 @@
 // Runs in: worker.
-import createPlugin, { type ExtismPluginOptions } from "@extism/extism";
+import createPlugin, { type ExtismPluginOptions, type Plugin } from "@extism/extism";
 import type { PluginCode } from "../../contract/index.js";
 import { HostError } from "../../errors.js";
 import type { CallState } from "./call-state.js";
@@ -30,7 +30,8 @@ export type LinkedModule = {
  * Links and instantiates a prepared module through the SDK, in this thread, with our functions for all of its imports.
  * No guest code runs here: a prepared module starts nothing by itself.
  *
- * @throws HostError `plugin.link` when an import is not given; a `WebAssembly.RuntimeError` when its data does not fit
+ * @throws HostError `plugin.link` when an import is not given, `engine.no_room` when its memory cannot be had; a
+ * `WebAssembly.RuntimeError` when its data does not fit
  */
 export async function instantiate(
 	module: LinkedModule,
@@ -46,26 +47,36 @@ export async function instantiate(
 		[ownWasiModule]: state.code.body.profile === "wasm" && state.code.body.wasi ? createWasi(state, () => memory) : {},
 	};
 	const functions = linkFunctions(module.imports, own, state.code);
-	const plugin = await createPlugin(
-		{ wasm: [{ module: module.compiled, name: "main" }] },
-		{
-			// everything the SDK would otherwise take from the module's manifest, the environment or this process
-			useWasi: false,
-			runInWorker: false,
-			enableWasiOutput: false,
-			allowedHosts: [],
-			allowedPaths: {},
-			config: {},
-			memory: {},
-			timeoutMs: null,
-			logLevel: "silent",
-			fetch: noFetch,
-			functions,
-		},
-	);
+	const plugin = await linkWithSdk(module.compiled, functions);
 	const instance = await plugin.getInstance();
 	if (instance.exports.memory instanceof WebAssembly.Memory) memory = instance.exports.memory;
 	return instance;
+}
+
+async function linkWithSdk(module: WebAssembly.Module, functions: SdkFunctions): Promise<Plugin> {
+	try {
+		return await createPlugin(
+			{ wasm: [{ module, name: "main" }] },
+			{
+				// everything the SDK would otherwise take from the module's manifest, the environment or this process
+				useWasi: false,
+				runInWorker: false,
+				enableWasiOutput: false,
+				allowedHosts: [],
+				allowedPaths: {},
+				config: {},
+				memory: {},
+				timeoutMs: null,
+				logLevel: "silent",
+				fetch: noFetch,
+				functions,
+			},
+		);
+	} catch (error) {
+		// no guest code has run: this process has no room for another memory
+		if (error instanceof RangeError) throw new HostError("engine.no_room", { detail: error.message }, { cause: error });
+		throw error;
+	}
 }
 
 /**

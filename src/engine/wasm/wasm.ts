@@ -30,7 +30,7 @@ export const door = "mortise_call";
  * A call ends in one of: `plugin.failed`, `plugin.bad_answer`, `plugin.output_too_large`, `plugin.cpu_limit`,
  * `plugin.timeout`, `plugin.cancelled`, `plugin.trap`, `plugin.guest_error`, `plugin.exit_code`, `plugin.bad_address`, `plugin.limit`,
  * `plugin.link`, `plugin.no_export`, `plugin.unauthorized`, `plugin.not_asked`, `engine.invalid_input`,
- * `engine.unknown_operation`.
+ * `engine.unknown_operation`, `engine.no_room`.
  *
  * @throws HostError `host.internal` when `code` is of another profile
  */

@@ -5,7 +5,14 @@ import { prepareModule } from "../../../src/engine/wasm/prepare.js";
 
 const folder = new URL(".", import.meta.url);
 const toolkit = await wabt();
-const features = { exceptions: true, threads: true, memory64: true, bulk_memory: true, reference_types: true };
+const features = {
+	exceptions: true,
+	threads: true,
+	memory64: true,
+	bulk_memory: true,
+	reference_types: true,
+	simd: true,
+};
 
 /** The bytes of a module of this folder, by its name without `.wat`. */
 export function buildHostile(name: string): Uint8Array {
