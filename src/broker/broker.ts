@@ -72,21 +72,25 @@ export function createBroker(options: BrokerOptions): Broker {
 		...(options.now === undefined ? {} : { now: options.now }),
 	});
 	const jobs = new Map<string, JobState>();
-	const ended = new Set<string>();
+	const ended = new Map<string, JobState>();
 	let closed = false;
 
-	const jobOf = (job: string): JobState => {
-		if (closed || ended.has(job)) throw new Refusal("cancelled", "the job has ended");
+	const jobOf = (job: string, name: HostFunction): JobState => {
+		const past = ended.get(job);
+		// nobody waits for a log line, so the last ones can come after the end; they still count
+		if (past !== undefined && name === "log" && !closed) return past;
+		if (closed || past !== undefined) throw new Refusal("cancelled", "the job has ended");
 		const state = jobs.get(job) ?? { counts: new Map(), stop: new AbortController() };
 		jobs.set(job, state);
 		return state;
 	};
 	const endJob = (job: string): void => {
-		jobs.get(job)?.stop.abort();
+		const state = jobs.get(job) ?? { counts: new Map(), stop: new AbortController() };
+		state.stop.abort();
 		jobs.delete(job);
 		placeholders.endJob(job);
-		ended.add(job);
-		const oldest = ended.size > maxEnded ? ended.values().next().value : undefined;
+		ended.set(job, state);
+		const oldest = ended.size > maxEnded ? ended.keys().next().value : undefined;
 		if (oldest !== undefined) ended.delete(oldest);
 	};
 	const answer = async (request: BrokerRequest, job: JobState): Promise<unknown> => {
@@ -135,7 +139,7 @@ export function createBroker(options: BrokerOptions): Broker {
 	return {
 		handle: async (request) => {
 			try {
-				const job = jobOf(request.job);
+				const job = jobOf(request.job, request.name);
 				count(job, request);
 				return { ok: true, value: await answer(request, job) };
 			} catch (error) {
@@ -203,7 +207,9 @@ function requireSecret(plugin: LoadedPlugin, name: string): void {
 }
 
 function redacted(result: Extract<HostResult, { ok: false }>, secrets: SecretStore): HostResult {
-	return { ...result, failure: { ...result.failure, message: safely(result.failure.message, secrets) } };
+	const failure = { ...result.failure, message: safely(result.failure.message, secrets) };
+	const { permission } = result;
+	return { ok: false, failure, ...(permission === undefined ? {} : { permission: safely(permission, secrets) }) };
 }
 
 function safely(message: string, secrets: SecretStore): string {

@@ -1,6 +1,6 @@
 import type { EffectivePermissions, LoadedPlugin } from "../contract/index.js";
 import { decideHost, maySendSecret } from "./host-decision.js";
-import { matchesHost, parseHostPattern, type Target } from "./host-pattern.js";
+import { asksForHost, parseHostPattern, type Target } from "./host-pattern.js";
 import { type Placeholders, placeholderPattern } from "./placeholders.js";
 import { createRedactor } from "./redact.js";
 import { Refusal } from "./refusal.js";
@@ -92,7 +92,7 @@ function isDeclared(request: {
 	return (permissions.secrets ?? []).some((use) => {
 		const pattern = parseHostPattern(use.host);
 		if (use.name !== name || use.header.toLowerCase() !== header.toLowerCase() || pattern === undefined) return false;
-		return matchesHost(pattern, target) && (pattern.kind !== "any" || decision.named);
+		return asksForHost(pattern, target) && (pattern.kind !== "any" || decision.named);
 	});
 }
 

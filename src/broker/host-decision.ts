@@ -1,6 +1,13 @@
 import type { EffectivePermissions } from "../contract/index.js";
 import { classifyAddress, isAddress } from "./address.js";
-import { type HostPattern, isLocalName, matchesHost, parseHostPattern, type Target } from "./host-pattern.js";
+import {
+	asksForHost,
+	type HostPattern,
+	isLocalName,
+	matchesHost,
+	parseHostPattern,
+	type Target,
+} from "./host-pattern.js";
 
 /** Whether a plugin may send to a target. `literal`: a grant names exactly this host. `named`: not only a bare `*` grants it. */
 export type HostDecision =
@@ -12,7 +19,7 @@ export type HostDecision =
  * also needs a grant that names the host exactly, since what travels in clear is anybody's to read and change.
  */
 export function decideHost(http: EffectivePermissions["http"], target: Target): HostDecision {
-	if (http === undefined || !patterns(http.hosts).some((pattern) => matchesHost(pattern, target)))
+	if (http === undefined || !patterns(http.hosts).some((pattern) => asksForHost(pattern, target)))
 		return { ok: false, reason: "not-asked" };
 	const granting = patterns(http.granted).filter((pattern) => matchesHost(pattern, target));
 	if (granting.length === 0) return { ok: false, reason: "not-granted" };

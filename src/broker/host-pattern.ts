@@ -61,6 +61,16 @@ export function matchesHost(pattern: HostPattern, target: Target): boolean {
 	return !isAddress(target.host) && target.host.endsWith(`.${pattern.suffix}`);
 }
 
+/** As {@link matchesHost}, for what a manifest writes: there a `*` without a port means whichever hosts and ports are granted. */
+export function asksForHost(pattern: HostPattern, target: Target): boolean {
+	return isOpen(pattern) || matchesHost(pattern, target);
+}
+
+/** Whether a pattern is a `*` without a port. */
+export function isOpen(pattern: HostPattern): boolean {
+	return pattern.kind === "any" && pattern.port === undefined;
+}
+
 /**
  * Whether everything the second pattern matches over HTTPS is matched by the first. A wildcard covers no address and no
  * `localhost`, because only a literal grant opens those.

@@ -1,6 +1,6 @@
 import { type HostFunction, type Manifest, ungatedHostFunctions } from "@mortise/sdk/contract";
 import type { EffectivePermissions, Grant, PluginCode } from "../contract/index.js";
-import { coversHost, intersectsHost, parseHostPattern, writeHostPattern } from "./host-pattern.js";
+import { coversHost, intersectsHost, isOpen, parseHostPattern, writeHostPattern } from "./host-pattern.js";
 
 /** Everything a manifest asks for that `mortise grant` can give, in the order of the manifest, each once. */
 export function grantWords(manifest: Pick<Manifest, "permissions">): readonly string[] {
@@ -22,11 +22,11 @@ export function effectivePermissions(
 	const asked = manifest.permissions ?? {};
 	const askedHosts = (asked.http?.hosts ?? []).flatMap((host) => parseHostPattern(host) ?? []);
 	const grantedHosts = (grant?.http ?? []).flatMap((host) => parseHostPattern(host) ?? []);
-	const useful = grantedHosts.filter((pattern) => askedHosts.some((each) => intersectsHost(pattern, each)));
+	const useful = grantedHosts.filter((pattern) =>
+		askedHosts.some((each) => isOpen(each) || intersectsHost(pattern, each)),
+	);
 	const missingHosts = askedHosts.filter((each) =>
-		each.kind === "any" && each.port === undefined
-			? useful.length === 0
-			: !useful.some((pattern) => coversHost(pattern, each)),
+		isOpen(each) ? useful.length === 0 : !useful.some((pattern) => coversHost(pattern, each)),
 	);
 	const grantedSecrets = new Set(grant?.secrets ?? []);
 	const secrets = (asked.secrets ?? []).flatMap((secret) =>

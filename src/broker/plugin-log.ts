@@ -8,6 +8,8 @@ import type { Redactor } from "./redact.js";
 /** Caps of plugin logs, in bytes. A file past its cap becomes `ID.log.1`, in place of the one before. */
 export const logCaps = { message: 4096, fields: 8192, file: 1024 ** 2 } as const;
 
+/** Lines written in one go: at their longest they stay below the cap of a file. */
+const linesAtOnce = 32;
 /** Lines waiting for the disk, for one plugin; more are dropped and counted. */
 const maxWaiting = 1000;
 
@@ -50,7 +52,7 @@ export function createPluginLog(options: PluginLogOptions): PluginLog {
 		await mkdir(options.folder, { recursive: true, mode: 0o700 });
 		const file = join(options.folder, `${plugin}.log`);
 		while (tail.waiting.length > 0) {
-			const text = tail.waiting.splice(0).join("");
+			const text = tail.waiting.splice(0, linesAtOnce).join("");
 			const note =
 				tail.dropped === 0 ? "" : `${JSON.stringify({ time: now(), level: "warn", dropped: tail.dropped })}\n`;
 			tail.dropped = 0;
@@ -58,7 +60,7 @@ export function createPluginLog(options: PluginLogOptions): PluginLog {
 				(status) => status.size,
 				() => 0,
 			);
-			if (size > 0 && size + text.length > logCaps.file) await rename(file, `${file}.1`);
+			if (size > 0 && size + Buffer.byteLength(text + note) > logCaps.file) await rename(file, `${file}.1`);
 			await appendFile(file, text + note, { mode: 0o600 });
 		}
 	};

@@ -47,13 +47,21 @@ function variantsOf(value: string): string[] {
 	const characters = [...value];
 	// every repetition is bounded: a body written to match halfway again and again costs linear time
 	return [
-		characters.map((character, index) => escapedForms(character, index === 0)).join(""),
+		characters.map((character, index) => anyCase(character, index === 0)).join(""),
 		literal(wide),
 		literal(Buffer.from(wide).swap16()),
 		literal(Buffer.from(characters.reverse().join(""), "utf8")),
 		[...bytes].map((byte) => hex(byte)).join("(?:[: -]|\\\\{1,8}x|0x|, ?0x)?"),
 		...[0, 1, 2].map((alignment) => base64At(bytes, alignment)),
 	];
+}
+
+/** The pattern's own flag folds the case of ASCII only, since it sees bytes. */
+function anyCase(character: string, isFirst: boolean): string {
+	const cases = new Set([character, character.toLowerCase(), character.toUpperCase()]);
+	const isAscii = (character.codePointAt(0) ?? 0) < 0x80;
+	if (isAscii) return escapedForms(character, isFirst);
+	return `(?:${[...cases].map((each) => [...each].map((one) => escapedForms(one, isFirst)).join("")).join("|")})`;
 }
 
 /** One character as itself or as any escape of it. */

@@ -136,8 +136,8 @@ function parseStored(text: string, path: string): ReadonlyMap<string, string> {
 	const checked = document === undefined ? undefined : checkDocument(document, Stored, "schema.invalid");
 	const all = [...problems, ...(checked === undefined || checked.ok ? [] : checked.problems)];
 	if (checked?.ok === true && all.length === 0) return new Map(Object.entries(checked.value.secrets));
-	// a parser's own words may quote the file, and so a value; the place is enough
-	const safe = all.map((problem) => ({ ...problem, message: "this is not as secrets.json is written" }));
+	// a parser's own words and pointers may quote the file, and so a value; line and column are enough
+	const safe = all.map((problem) => ({ ...problem, pointer: "", message: "this is not as secrets.json is written" }));
 	throw new HostError("secrets.invalid", { file: path, count: all.length }, { problems: safe });
 }
 
