@@ -156,7 +156,7 @@ describe("host functions of a WebAssembly plugin", () => {
 		const cell = new Int32Array(new SharedArrayBuffer(4));
 		const host: Partial<HostPort> = {
 			callBlocking: () => {
-				Atomics.wait(cell, 0, 0, 250);
+				Atomics.wait(cell, 0, 0, 500);
 				return { ok: true, value: {} };
 			},
 		};

@@ -34,7 +34,7 @@ export function buildText(source: string, name = "module"): Uint8Array {
 /** Limits small enough to run into. */
 export const smallLimits: EffectiveLimits = {
 	memoryBytes: 1_048_576,
-	cpuMs: 100,
+	cpuMs: 300,
 	timeoutMs: 2000,
 	outputBytes: 262_144,
 };
