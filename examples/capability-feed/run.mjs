@@ -33,6 +33,7 @@ await story((mortise, home) => {
 	assert.equal(mortise("doc", "diff", before, after).status, 0);
 
 	mortise("plugin", "disable", "offline");
+	mortise("plugin", "disable", "openai-compatible");
 	mortise("doc", "-o", after);
 	assert.ok(!JSON.parse(readFileSync(after, "utf8")).agent_capabilities.includes("run_tasks"));
 });
