@@ -6,7 +6,9 @@ const page = { status: 200, headers: { "content-type": "text/plain" }, text: "he
 const reply = { choices: [{ message: { content: "Hello." }, finish_reason: "stop" }], usage: { prompt_tokens: 1 } };
 
 /** What the suite needs beside the manifest, by bundle: the host's answers, and good arguments. */
-const settings: Readonly<Record<string, { host: TestHostOptions; samples?: { [tool: string]: { [name: string]: string } } }>> = {
+const settings: Readonly<
+	Record<string, { host: TestHostOptions; samples?: { [tool: string]: { [name: string]: string } } }>
+> = {
 	"http-fetch": { host: { http: () => page }, samples: { http_get: { url: "https://example.test/" } } },
 	"kv-notes": { host: { kv: true } },
 	"openai-compatible": {
