@@ -77,8 +77,6 @@ function createEntryReader(list: ReturnType<typeof createFileList>) {
 	let failure: Error | undefined;
 	let stopped = false;
 	const admit = (entry: ReadEntry): boolean => {
-		// a pax header may give any number; throwing leaves the parser, which would lose its place
-		if (!Number.isSafeInteger(entry.size) || entry.size < 0) throw new Error("an entry has no usable size");
 		const path = pathOf(entry);
 		let admission: "take" | "skip" | "stop";
 		if (entry.type === "Directory") {
@@ -97,7 +95,8 @@ function createEntryReader(list: ReturnType<typeof createFileList>) {
 		entry.on("end", () => {
 			const content = Buffer.concat(chunks);
 			if (content.length === entry.size) list.add(pathOf(entry), content);
-			else failure ??= new Error("an entry is shorter than it says");
+			// a pax header may give any number, also a fraction
+			else failure ??= new Error("an entry does not have the size it says");
 		});
 	};
 	const parser = new Parser({
