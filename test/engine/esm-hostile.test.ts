@@ -1,5 +1,5 @@
 import { readdirSync } from "node:fs";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { aHost, aTool, type Code, callTool, hostile, textOrCode } from "./esm-builders.js";
 
 type Case = { readonly ends: string; readonly owner?: string; readonly promise: string; readonly code?: Code };
@@ -27,6 +27,12 @@ const corpus: { readonly [name: string]: Case } = {
 	"grows-and-catches": { ends: "caught", promise: "lets a plugin live with a refused allocation", code: memory },
 	recursion: { ends: "plugin.stack_limit", owner: "plugin", promise: "ends endless recursion" },
 	"recursion-in-builtin": { ends: "plugin.stack_limit", promise: "ends recursion inside a native function" },
+	"fills-and-calls": {
+		ends: "plugin.memory_limit",
+		promise: "ends a plugin whose host calls find no memory",
+		code: memory,
+	},
+	"recurses-into-the-host": { ends: "plugin.stack_limit", promise: "ends recursion through the host" },
 	"floods-output": { ends: "plugin.output_too_large", owner: "plugin", promise: "caps the answer" },
 	"floods-logs": { ends: "done", promise: "drops log lines past the bound" },
 	"floods-host-calls": { ends: "4936 rate_limited", promise: "caps host calls in flight", code: kv },
@@ -130,6 +136,14 @@ describe("the hostile ES-module corpus (DESIGN sections 7 and 8)", () => {
 		const message = outcome.ok ? "" : outcome.error.message;
 		expect(message).toContain("plugin.js:");
 		expect(message).not.toMatch(/[\p{Cc}\p{Cf}]|mortise:|node_modules/u);
+	});
+
+	it("never writes to the host's console, whatever fails in a host call", async () => {
+		const written = vi.spyOn(console, "error").mockImplementation(() => {});
+		await callTool(hostile("fills-and-calls", memory));
+		await callTool(hostile("recurses-into-the-host"));
+		expect(written).not.toHaveBeenCalled();
+		written.mockRestore();
 	});
 
 	it("lists the permission an ungranted call would need", async () => {

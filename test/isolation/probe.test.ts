@@ -84,15 +84,15 @@ describe("probeProfiles (rule C10, DESIGN section 8)", () => {
 		const { provided, reasons } = found(await probeProfiles(broken, prepare));
 		expect(provided).toEqual(["in-process"]);
 		expect(reasons["wasm-js"]).toContain("host.internal");
-		const mute: OpenPlugin = () => ({
-			call: async () => ({
-				ok: false,
-				error: { code: "plugin.threw", owner: "plugin", message: "" },
-				retryable: false,
-				ms: 0,
-			}),
-		});
-		expect(found(await probeProfiles(mute, prepare)).provided).toEqual(["in-process"]);
+		const outcome = {
+			ok: false,
+			error: { code: "plugin.threw", owner: "plugin", message: "" },
+			retryable: false,
+			ms: 0,
+		} as const;
+		const throwing: OpenPlugin = (code, host) =>
+			code.id.endsWith("spins") ? { call: async () => outcome } : openPlugin(code, host);
+		expect(found(await probeProfiles(throwing, prepare)).provided).toEqual(["in-process"]);
 	});
 
 	it("does not provide wasm where nothing prepares modules", async () => {
