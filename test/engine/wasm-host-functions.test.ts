@@ -249,6 +249,18 @@ describe("the kernel of one call", () => {
 		expect(output?.[0]).toBe(0);
 	});
 
+	it("counts what a block weighs besides its bytes, so that empty ones are bounded too", async () => {
+		const { state } = await aKernel(new Uint8Array());
+		let count = 0;
+		expect(() => {
+			for (;;) {
+				state.blocks.allocate(0n);
+				count += 1;
+			}
+		}).toThrow(HostError);
+		expect(count).toBeLessThanOrEqual(smallLimits.memoryBytes / 256);
+	});
+
 	it("throws nothing but typed errors for any address or size", async () => {
 		const { kernel } = await aKernel(new Uint8Array(8));
 		const block = kernel.functions.alloc(16n, 0n) as bigint;

@@ -82,9 +82,8 @@ export function createBlocks(maxBytes: number, faults: BlockFaults): Blocks {
 	return {
 		allocate: (size) => {
 			// a negative size is a huge one: the guest's number has no sign
-			const wanted = BigInt.asUintN(64, size);
-			if (wanted > BigInt(maxBytes)) return faults.tooMuch("bytes of blocks", maxBytes);
-			return add(Number(wanted), () => new Uint8Array(Number(wanted)));
+			const wanted = Number(BigInt.asUintN(64, size));
+			return add(wanted, () => new Uint8Array(wanted));
 		},
 		store: (bytes) => add(bytes.byteLength, () => Uint8Array.from(bytes)),
 		find: (address) => {
