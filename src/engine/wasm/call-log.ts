@@ -26,18 +26,16 @@ export function createCallLog(): CallLog {
 	let dropped = 0;
 	return {
 		add: (level, message, fields) => {
-			if (kept.length >= maxLogMessages || bytes >= maxLogBytes) {
-				dropped += 1;
-				return;
+			if (kept.length < maxLogMessages) {
+				const cut = message.length > maxMessageCharacters ? `${message.slice(0, maxMessageCharacters)}…` : message;
+				const size = cut.length + (fields === undefined ? 0 : JSON.stringify(fields).length);
+				if (bytes + size <= maxLogBytes) {
+					bytes += size;
+					kept.push({ level, message: cut, ...(fields === undefined ? {} : { fields }) });
+					return;
+				}
 			}
-			const cut = message.length > maxMessageCharacters ? `${message.slice(0, maxMessageCharacters)}…` : message;
-			const size = cut.length + (fields === undefined ? 0 : JSON.stringify(fields).length);
-			if (bytes + size > maxLogBytes) {
-				dropped += 1;
-				return;
-			}
-			bytes += size;
-			kept.push({ level, message: cut, ...(fields === undefined ? {} : { fields }) });
+			dropped += 1;
 		},
 		flush: (host) => {
 			if (dropped > 0) {
