@@ -1,5 +1,6 @@
 import { readdirSync } from "node:fs";
 import { describe, expect, it, vi } from "vitest";
+import { createRealm } from "../../src/engine/esm/realm.js";
 import { aHost, aTool, type Code, callTool, hostile, textOrCode } from "./esm-builders.js";
 
 type Case = { readonly ends: string; readonly owner?: string; readonly promise: string; readonly code?: Code };
@@ -17,7 +18,11 @@ const corpus: { readonly [name: string]: Case } = {
 	"spins-in-jobs": { ends: "plugin.cpu_limit", promise: "ends an endless chain of promise jobs", code: cpu },
 	"spins-and-catches": { ends: "plugin.cpu_limit", promise: "cannot be kept from ending by a catch", code: cpu },
 	"spins-in-timer": { ends: "plugin.cpu_limit", promise: "ends a loop in a timer", code: cpu },
-	"uses-cpu-in-slices": { ends: "plugin.cpu_limit", promise: "adds up thread time over stretches", code: cpu },
+	"uses-cpu-in-slices": {
+		ends: "plugin.cpu_limit",
+		promise: "adds up thread time over stretches",
+		code: { limits: { cpuMs: 400, timeoutMs: 5000 } },
+	},
 	"regex-bomb": { ends: "plugin.cpu_limit", promise: "ends a catastrophic pattern", code: cpu },
 	"answers-with-a-spinning-getter": { ends: "plugin.cpu_limit", promise: "ends a getter of the answer", code: cpu },
 	"answers-thenable-for-ever": { ends: "plugin.cpu_limit", promise: "ends an endless row of thenables", code: cpu },
@@ -138,10 +143,16 @@ describe("the hostile ES-module corpus (DESIGN sections 7 and 8)", () => {
 		expect(message).not.toMatch(/[\p{Cc}\p{Cf}]|mortise:|node_modules/u);
 	});
 
-	it("never writes to the host's console, whatever fails in a host call", async () => {
+	it("never writes to the host's console, whatever fails in a host call: the stretch ends instead", async () => {
 		const written = vi.spyOn(console, "error").mockImplementation(() => {});
 		await callTool(hostile("fills-and-calls", memory));
 		await callTool(hostile("recurses-into-the-host"));
+		const { context, runtime } = await createRealm(2 ** 24);
+		const gone = context.newFunction("gone", () => context.undefined);
+		// a failure in the library's own half of a host call, where the library would print and let the guest go on
+		const references: { delete: (id: number) => void } = Reflect.get(runtime, "hostRefs");
+		references.delete(-(2 ** 31));
+		expect(() => context.callFunction(gone, context.undefined)).toThrow();
 		expect(written).not.toHaveBeenCalled();
 		written.mockRestore();
 	});
