@@ -80,7 +80,9 @@ describe("parseAnswer", () => {
 
 	it("refuses what is no JSON, no UTF-8, or nested past what can be checked", () => {
 		const deep = `{"ok":true,"output":{"content":[],"structured":${"[".repeat(50_000)}${"]".repeat(50_000)}}}`;
-		for (const raw of ["", '{"ok":tr', Uint8Array.of(0x22, 0xff, 0x22), deep]) {
+		const broken = Buffer.from('{"ok":true,"output":{"content":[{"type":"text","text":"?"}]}}');
+		broken[broken.indexOf("?")] = 0xff;
+		for (const raw of [broken, "", '{"ok":tr', Uint8Array.of(0x22, 0xff, 0x22), deep]) {
 			expect(parseAnswer(raw, "tool.call", 1_000_000)).toMatchObject({ error: { code: "plugin.bad_answer" } });
 		}
 	});

@@ -232,6 +232,12 @@ describe("a hostile WebAssembly plugin", () => {
 		expect(textOf(await callExport("frees-output", "freed"))).toBe("good");
 	});
 
+	it("floods no output through a plain export either", async () => {
+		expect(await callExport("floods-output", "mortise_call")).toMatchObject({
+			error: { code: "plugin.output_too_large" },
+		});
+	});
+
 	it("takes an error back by setting none", async () => {
 		expect(textOf(await callExport("sets-error", "clears"))).toContain("done");
 	});
@@ -346,13 +352,33 @@ describe("calls beside each other", () => {
 	});
 
 	it("are refused before and after by a signal that was aborted", async () => {
-		const plugin = openWasm(await aPlugin("answers"), aHost());
-		expect(await plugin.call(aCall({ signal: AbortSignal.abort() }))).toMatchObject({
-			error: { code: "plugin.cancelled" },
-		});
+		const cancelled = { ok: false, error: { code: "plugin.cancelled", owner: "operator" } };
+		const early = await callDoor("spins", { call: { signal: AbortSignal.abort() } });
+		expect(early).toMatchObject(cancelled);
+		expect(early.ms).toBeLessThan(smallLimits.cpuMs);
 		const aborter = new AbortController();
+		const plugin = openWasm(await aPlugin("spins"), aHost());
 		const calling = plugin.call(aCall({ signal: aborter.signal }));
 		aborter.abort();
-		expect(await calling).toMatchObject({ ok: false, error: { code: "plugin.cancelled", owner: "operator" } });
+		const linked = await calling;
+		expect(linked).toMatchObject(cancelled);
+		expect(linked.ms).toBeLessThan(smallLimits.cpuMs);
+		// the last of its moments: while the plugin runs
+		const late = new AbortController();
+		const host: Partial<HostPort> = {
+			callBlocking: () => {
+				late.abort();
+				return { ok: true, value: {} };
+			},
+		};
+		const code: Partial<PluginCode> = { hostFunctions: ["log", "now", "random", "kv"] };
+		const input = { name: "tool", arguments: { text: '{"op":"list"}' } };
+		expect(
+			await callExport("asks", "kv", {
+				code: { ...code, exports: { tool: { export: "kv", input: "text" } } },
+				host,
+				call: { input, signal: late.signal },
+			}),
+		).toMatchObject(cancelled);
 	});
 });

@@ -25,7 +25,7 @@
     (call $must (i32.eqz (call $environ_sizes_get (i32.const 2056) (i32.const 2060))))
     (call $must (i32.eqz (i32.load (i32.const 2056))))
     (call $must (i32.eqz (call $random_get (i32.const 4096) (i32.const 64))))
-    (call $must (call $random_get (i32.const 0) (i32.const -1)))
+    (call $must (i32.eq (call $random_get (i32.const 0) (i32.const -1)) (i32.const 28)))
     (call $must (i32.eqz (call $clock_time_get (i32.const 0) (i64.const 0) (i32.const 2064))))
     (call $must (i64.ne (i64.load (i32.const 2064)) (i64.const 0)))
     (call $must (i32.eq (call $clock_time_get (i32.const 0) (i64.const 0) (i32.const -4)) (i32.const 21)))
