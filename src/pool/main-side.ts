@@ -1,4 +1,4 @@
-import { MessageChannel } from "node:worker_threads";
+import { MessageChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import { reportOf } from "../errors.js";
 import type { JobEdges, JobMessage, Question, Reply, ToMain, ToWorker } from "./protocol.js";
 
@@ -41,12 +41,26 @@ export function linkJob(edges: JobEdges): JobLink {
 		gone,
 		cancel: (reason) => asked.port1.postMessage({ type: "cancel", reason } satisfies ToWorker),
 		close: () => {
+			takeLast(asked.port1, edges, aborter.signal);
 			closed = true;
 			aborter.abort();
 			asked.port1.close();
 			blocking.port1.close();
 		},
 	};
+}
+
+/**
+ * The job's answer comes through another port and can overtake what was sent before it: events and log lines, for which
+ * no thread waits, are taken out here.
+ */
+function takeLast(port: MessagePort, edges: JobEdges, signal: AbortSignal): void {
+	for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port)) {
+		const message = next.message as ToMain;
+		if (message.type === "event") edges.event(message.event);
+		else if (message.question.kind === "host" && message.question.name === "log")
+			void answer(edges, message.question, signal);
+	}
 }
 
 async function answer(edges: JobEdges, question: Question, signal: AbortSignal): Promise<Reply[Question["kind"]]> {
