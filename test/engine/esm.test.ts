@@ -114,6 +114,13 @@ describe("an ES-module plugin", () => {
 		expect(await got(32)).toBeLessThan(28);
 	});
 
+	it("names the limit, not the answer, when there is no room to write the answer down", async () => {
+		const limits = { memoryBytes: 16 * 2 ** 20, outputBytes: 2 ** 30 };
+		expect(textOrCode(await callTool(aTool('text = "x".repeat(6e6)', { limits })))).toBe("plugin.memory_limit");
+		const deep = "let nested = []; for (let i = 0; i < 50000; i++) nested = [nested]; return nested;";
+		expect(textOrCode(await callTool(aTool(deep)))).toBe("plugin.stack_limit");
+	});
+
 	it("is not opened here when it is WebAssembly", () => {
 		const wasm = { ...aPlugin(""), body: { profile: "wasm", module: {} as WebAssembly.Module, wasi: false } } as const;
 		expect(() => openEsm(wasm, aHost().port)).toThrow(expect.objectContaining({ code: "host.internal" }));

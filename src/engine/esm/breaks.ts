@@ -21,13 +21,8 @@ const shownCharacters = 2048;
 export function reportThrown(code: PluginCode, text: string, during: "load" | "call", isFull: boolean): ErrorReport {
 	const thrown = readThrown(text);
 	const plugin = code.id;
-	// the engine marks its own limits in no other way; a plugin that forges them only misnames its own break.
-	// with no room left for an error object, it throws null
-	if (thrown.name === "InternalError" && thrown.message === "out of memory") return memoryReport(code);
-	if (thrown.type === "null" && isFull) return memoryReport(code);
-	if (thrown.message === "stack overflow" && /^(InternalError|SyntaxError)$/.test(thrown.name)) {
-		return errorReport("plugin.stack_limit", { plugin });
-	}
+	const limit = limitReport(code, thrown, isFull);
+	if (limit !== undefined) return limit;
 	if (thrown.name === importRefusedName)
 		return errorReport("plugin.import_refused", { plugin, detail: thrown.message });
 	if (during === "load" && thrown.name === "SyntaxError") {
@@ -48,9 +43,21 @@ export function reportCrash(code: PluginCode, error: unknown, isFull: boolean): 
 	return errorReport("plugin.crashed", { plugin, detail: detail.slice(0, shownCharacters) });
 }
 
-/** What the driver said a plugin threw, in one line. */
-export function describeThrown(code: PluginCode, text: string): string {
-	return describe(code, readThrown(text));
+/** The report of an answer that could not be made into JSON: a limit it ran into, or `plugin.bad_answer`. */
+export function reportUnreadable(code: PluginCode, op: string, text: string, isFull: boolean): ErrorReport {
+	const thrown = readThrown(text);
+	const bad = () => errorReport("plugin.bad_answer", { op, detail: describe(code, thrown) });
+	return limitReport(code, thrown, isFull) ?? bad();
+}
+
+/** The report of a limit of the engine that was met; nothing for any other error. */
+function limitReport(code: PluginCode, thrown: Thrown, isFull: boolean): ErrorReport | undefined {
+	// the engine marks its own limits in no other way; a plugin that forges them only misnames its own break.
+	// with no room left for an error object, it throws null
+	if (thrown.name === "InternalError" && thrown.message === "out of memory") return memoryReport(code);
+	if (thrown.type === "null" && isFull) return memoryReport(code);
+	if (thrown.message !== "stack overflow" || !/^(InternalError|SyntaxError)$/.test(thrown.name)) return undefined;
+	return errorReport("plugin.stack_limit", { plugin: code.id });
 }
 
 function memoryReport(code: PluginCode): ErrorReport {

@@ -6,7 +6,7 @@ import { errorReport } from "../../errors.js";
 import { parseAnswer, type ReadAnswer } from "../answer.js";
 import { probeOp } from "../probe-op.js";
 import { underDeadline } from "../watchdog.js";
-import { describeThrown, reportCrash, reportThrown } from "./breaks.js";
+import { reportCrash, reportThrown, reportUnreadable } from "./breaks.js";
 import type { Budget, Limit } from "./budget.js";
 import { HostLink, maxArgumentUnits } from "./host-link.js";
 import type { Engine } from "./quickjs.js";
@@ -210,7 +210,7 @@ export class GuestCall {
 					errorReport("plugin.output_too_large", { op, bytes: Number(text), maxBytes: limits.outputBytes }),
 				);
 			case "not_json":
-				return broken(errorReport("plugin.bad_answer", { op, detail: describeThrown(this.#code, text) }));
+				return broken(reportUnreadable(this.#code, op, text, this.#engine.isFull()));
 			case "no_handler":
 				return broken(errorReport("plugin.no_handler", { plugin, entry: this.#body.entry }));
 			case "load":
