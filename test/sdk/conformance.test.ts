@@ -184,6 +184,8 @@ describe("the conformance suite for state targets", () => {
 			throw new Error("no");
 		});
 		expect(await failed("state", manifest, broken)).toEqual(["state.publish"]);
+		const wordy: Plugin = { handle: async () => ({ ok: true, output: { more: 1 } }) };
+		expect(await failed("state", manifest, wordy)).toContain("state.publish");
 	});
 });
 
