@@ -144,7 +144,8 @@ function slug(text: string): string {
 		ſ: "s",
 	};
 	const words: string[] = [""];
-	for (const character of text.replace(/[\u0300-\u036f'’]/g, "")) {
+	for (const character of text) {
+		if (/[\u0300-\u036f'’]/.test(character)) continue;
 		const plain = /[\ufb00-\ufb06\uff21-\uff5a]/.test(character)
 			? character.normalize("NFKD")
 			: character.normalize("NFD");
