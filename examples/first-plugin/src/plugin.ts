@@ -75,7 +75,7 @@ const memory = defineMemory({
 export default definePlugin({ tools: [say], providers: [provider], memory });
 
 type JsonValue = HostArguments<"kv">["value"];
-type Filter = { readonly session?: string; readonly category?: string | string[] };
+type Filter = { readonly session?: string | undefined; readonly category?: string | string[] | undefined };
 
 async function newest(context: Context, agent: string, { session, category }: Filter): Promise<Entry[]> {
 	const kv = kvOf(context);
