@@ -349,7 +349,7 @@ export const errorTable = {
 	"plugin.bad_answer": {
 		owner: "plugin",
 		message: "the answer to {op} does not have the shape the contract asks for: {detail}",
-		next: "Report it to the author of the plugin; mortise plugin test shows it.",
+		next: "Report it to the author of the plugin.",
 	},
 	"plugin.output_too_large": {
 		owner: "plugin",

@@ -1,4 +1,5 @@
 import { IsolationProfile, type JsonObject, textOf } from "@mortise/sdk/contract";
+import { grantCommand } from "../broker/index.js";
 import { readBundle } from "../bundle/index.js";
 import { HostError } from "../errors.js";
 import type { ToolCallResult } from "../runtime/index.js";
@@ -36,6 +37,9 @@ export async function run(
 		);
 		context.print(result, describeResult(result));
 		if (!context.json && result.failure !== undefined) context.tell(describeError(result.failure));
+		// whatever a plugin makes of a refusal, the operator is told what would lift it
+		for (const word of context.json ? [] : (result.refused ?? []))
+			context.tell(`not granted: ${word}; run: ${grantCommand(result.owner, word)}`);
 		return result.ok ? exitCodes.ok : exitCodes.refused;
 	} finally {
 		done();

@@ -23,7 +23,7 @@ verb(program, "chat [agent]", "talk with an agent", () => import("./chat.js"))
 	.option("--session <id>", "go on with a session")
 	.option("--yes", "answer every approval with yes");
 verb(program, "call <tool> [json]", "call one tool through the gate, without a model", () => import("./call.js"))
-	.option("--bundle <folder>", "take the tool from a bundle that is not installed")
+	.option("--bundle <source>", "take the tool from a bundle that is not installed: a folder or a .tgz")
 	.addOption(new Option("--profile <profile>", "the weakest isolation profile to accept"))
 	.option("--agent <alias>", "under the policy of this agent")
 	.option("--yes", "answer every approval with yes")
@@ -48,7 +48,7 @@ verb(
 	.addOption(
 		new Option("--format <format>", "how problems are written").choices(["text", "json", "sarif"]).default("text"),
 	);
-verb(program, "plan <bundle>", "what installing a bundle would change", () => import("./plan.js"));
+verb(program, "plan <source>", "what installing a bundle (a folder or a .tgz) would change", () => import("./plan.js"));
 verb(program, "why <tool>", "who provides a tool, and who lost the name", () => import("./why.js"));
 verb(program, "doctor", "check the host, the home folder and the isolation profiles", () => import("./doctor.js"));
 
@@ -60,7 +60,7 @@ verb(
 	"install <source>",
 	"install a bundle from a folder or a .tgz",
 	() => import("./plugin-install.js"),
-).option("--force", "replace an installed bundle of the same version");
+).option("--force", "replace an installed bundle that has other content");
 verb(plugin, "remove <id>", "remove an installed bundle", () => import("./plugin-remove.js"));
 verb(plugin, "enable <id>", "load a disabled bundle again", () => import("./plugin-enable.js"));
 verb(plugin, "disable <id>", "keep a bundle but do not load it", () => import("./plugin-disable.js"));
@@ -74,7 +74,7 @@ verb(
 verb(program, "revoke <bundle> <permission>", "take a grant back", () => import("./revoke.js"));
 const secret = group(program, "secret", "secrets in the home folder's store");
 verb(secret, "set <name>", "read a value from standard input and keep it", () => import("./secret-set.js"));
-verb(secret, "list", "names and where they come from, never values", () => import("./secret-list.js"));
+verb(secret, "list", "names in the secrets file and the store, never values", () => import("./secret-list.js"));
 verb(secret, "remove <name>", "forget a value", () => import("./secret-remove.js"));
 
 process.exitCode = await main(process.argv);
@@ -109,7 +109,10 @@ function verb(
 		.description(description)
 		.option("--json", "print exactly one JSON value on stdout")
 		.option("--config <file>", "the configuration (default: mortise.yaml here, else the embedded one)")
-		.option("--home <folder>", "the folder that holds bundles and state")
+		.option(
+			"--home <folder>",
+			"the folder that holds bundles and state (default: .mortise beside mortise.yaml, else your data folder)",
+		)
 		.exitOverride()
 		.action(async (...given: unknown[]) => {
 			const command = given.at(-1) as Command;
