@@ -1,4 +1,4 @@
-import type { IsolationProfile, Manifest } from "@mortise/sdk/contract";
+import type { IsolationProfile, JsonObject, Manifest } from "@mortise/sdk/contract";
 import type { Problem } from "./problem.js";
 
 /** Where a bundle came from. */
@@ -41,7 +41,7 @@ export type LoadedPlugin = {
 	/** The effective profile before an agent's floor is applied. */
 	readonly isolation: IsolationProfile;
 	/** Operator settings for the bundle. */
-	readonly config: { readonly [key: string]: unknown };
+	readonly config: JsonObject;
 };
 
 /** A bundle that is not loaded, and why. `id` is absent when the manifest could not be read. */

@@ -43,6 +43,8 @@ export type PluginCode = {
 	 * `http:api.acme.test`). A stub stands there that answers `unauthorized` and names the grant command.
 	 */
 	readonly ungranted: { readonly [name in HostFunction]?: string };
+	/** Every permission asked for and not granted, so that a refusal can name the very one a call lacks. */
+	readonly missing?: readonly string[];
 	readonly limits: EffectiveLimits;
 	readonly config: JsonObject;
 };

@@ -1,6 +1,16 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads";
+import type { HostResult } from "@mortise/sdk/contract";
 import { reportOf } from "../errors.js";
-import type { JobEdges, JobMessage, Question, Reply, ToMain, ToWorker } from "./protocol.js";
+import type {
+	BlockingQuestion,
+	BlockingReply,
+	JobEdges,
+	JobMessage,
+	Question,
+	Reply,
+	ToMain,
+	ToWorker,
+} from "./protocol.js";
 
 /** The main thread's end of one job. */
 export type JobLink = {
@@ -27,21 +37,29 @@ export function linkJob(edges: JobEdges): JobLink {
 			if (!closed) asked.port1.postMessage({ type: "reply", id: message.id, reply } satisfies ToWorker);
 		});
 	});
-	blocking.port1.on("message", (question: Question) => {
+	blocking.port1.on("message", ({ id, question }: BlockingQuestion) => {
 		void answer(edges, question, aborter.signal).then((reply) => {
-			if (!closed) blocking.port1.postMessage(reply);
+			// the kind of the question decides the kind of the reply
+			if (!closed) blocking.port1.postMessage({ id, reply: reply as HostResult } satisfies BlockingReply);
 			const cell = new Int32Array(flag);
 			Atomics.add(cell, 0, 1);
 			Atomics.notify(cell, 0);
 		});
 	});
-	const gone = new Promise<void>((resolve) => asked.port1.once("close", () => resolve()));
+	let isGone = false;
+	const gone = new Promise<void>((resolve) =>
+		asked.port1.once("close", () => {
+			isGone = true;
+			resolve();
+		}),
+	);
 	return {
 		message: { port: asked.port2, blocking: { port: blocking.port2, flag } },
 		gone,
 		cancel: (reason) => asked.port1.postMessage({ type: "cancel", reason } satisfies ToWorker),
 		close: () => {
-			takeLast(asked.port1, edges, aborter.signal);
+			// reading a port that has closed by itself crashes the process on Node 20
+			if (!isGone) takeLast(asked.port1, edges, aborter.signal);
 			closed = true;
 			aborter.abort();
 			asked.port1.close();

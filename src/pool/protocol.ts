@@ -81,6 +81,10 @@ export type ToMain =
 	| { readonly type: "question"; readonly id: number; readonly question: Question }
 	| { readonly type: "event"; readonly event: TurnEvent };
 
+/** Worker → main on the blocking port, one at a time, and the answer to it. An answer to a question given up is dropped. */
+export type BlockingQuestion = { readonly id: number; readonly question: Extract<Question, { kind: "host" }> };
+export type BlockingReply = { readonly id: number; readonly reply: HostResult };
+
 /** Main → worker. */
 export type ToWorker =
 	| { readonly type: "reply"; readonly id: number; readonly reply: Reply[Question["kind"]] }

@@ -1,7 +1,9 @@
 // Runs in: worker.
 import { receiveMessageOnPort } from "node:worker_threads";
 import type { HostPort } from "../engine/index.js";
-import type { JobMessage, Question, Reply, ToMain, ToWorker } from "./protocol.js";
+import type { BlockingQuestion, BlockingReply, JobMessage, Question, Reply, ToMain, ToWorker } from "./protocol.js";
+
+let nextBlocking = 1;
 
 /** The worker's end of one job. */
 export type WorkerLink = {
@@ -55,15 +57,25 @@ function hostPort(options: { bundle: string; ask: WorkerLink["ask"]; blocking: J
 			});
 		},
 		callBlocking: (name, args, timeoutMs) => {
-			const before = Atomics.load(cell, 0);
-			blocking.port.postMessage({ kind: "host", bundle, name, arguments: args, timeoutMs } satisfies Question);
-			// the thread waits here: WebAssembly on this Node cannot be suspended without rewriting the module
-			const waited = Atomics.wait(cell, 0, before, timeoutMs);
-			if (waited === "timed-out") {
-				return { ok: false, failure: { code: "unavailable", message: `host.${name} did not answer in time` } };
+			const id = nextBlocking++;
+			const question: BlockingQuestion = { id, question: { kind: "host", bundle, name, arguments: args, timeoutMs } };
+			const end = performance.now() + timeoutMs;
+			let seen = Atomics.load(cell, 0);
+			blocking.port.postMessage(question);
+			for (;;) {
+				const left = end - performance.now();
+				if (left <= 0)
+					return { ok: false, failure: { code: "unavailable", message: `host.${name} did not answer in time` } };
+				// the thread waits here: WebAssembly on this Node cannot be suspended without rewriting the module
+				Atomics.wait(cell, 0, seen, left);
+				seen = Atomics.load(cell, 0);
+				for (;;) {
+					const received = receiveMessageOnPort(blocking.port) as { message: BlockingReply } | undefined;
+					if (received === undefined) break;
+					// an answer to a question that was given up, maybe another plugin's, is nobody's
+					if (received.message.id === id) return received.message.reply;
+				}
 			}
-			const received = receiveMessageOnPort(blocking.port) as { message: Reply["host"] } | undefined;
-			return received?.message ?? { ok: false, failure: { code: "cancelled", message: "the job has ended" } };
 		},
 	};
 }

@@ -1,5 +1,6 @@
 import { stat } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
+import type { JsonObject } from "@mortise/sdk/contract";
 import {
 	type AdmittedProvider,
 	type AgentFailure,
@@ -98,7 +99,8 @@ async function finish(
 	const { spec, provider, narrowed } = admission;
 	const failures: AgentFailure[] = [];
 	const plugin = desk.set.plugins.find((each) => each.bundle.manifest.id === provider.bundle);
-	const merged = { ...plugin?.config, ...provider.config };
+	// the agent's own settings for the provider come over those its grant gives for every agent
+	const merged: JsonObject = { ...plugin?.config, ...provider.config };
 	const wrong = checkSettings(plugin?.bundle.manifest.config, merged);
 	if (wrong !== undefined) {
 		failures.push({ rule: "provider", message: `the settings for ${escapeText(provider.name)} do not fit: ${wrong}` });
@@ -111,7 +113,14 @@ async function finish(
 		failures.push({ rule: "state_publication", message, ...(next === undefined ? {} : { fix: next }) });
 	}
 	if (failures.length > 0) return { ok: false, failures };
-	return { ok: true, spec, provider, narrowed, protocolVersion, ...(place === undefined ? {} : { place }) };
+	return {
+		ok: true,
+		spec,
+		provider: { ...provider, config: merged },
+		narrowed,
+		protocolVersion,
+		...(place === undefined ? {} : { place }),
+	};
 }
 
 function placeOf(spec: AgentSpec, desk: AgentDesk): StatePlace | undefined {

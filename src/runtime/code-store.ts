@@ -49,9 +49,9 @@ async function prepare(plugin: LoadedPlugin, pool: Pool): ReturnType<JobEdges["c
 			body: result.body,
 			exports: exportsOf(bundle.manifest),
 			...hostFunctionsOf(permissions),
+			missing: permissions.missing,
 			limits,
-			// settings were checked against the bundle's schema, and YAML's core schema gives JSON only
-			config: config as PluginCode["config"],
+			config,
 		};
 		return { ok: true, code };
 	} catch (error) {

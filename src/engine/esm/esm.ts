@@ -35,9 +35,7 @@ async function callOnce(code: PluginCode, body: EsmBody, host: HostPort, call: P
 		const answer = await guest.run();
 		const { refused } = guest;
 		const more = { ms: performance.now() - start, ...(refused.length === 0 ? {} : { refused }) };
-		if (answer.ok) return { ok: true, output: answer.output, ...more };
-		const { error, retryable, retryAfterMs } = answer;
-		return { ok: false, error, retryable, ...(retryAfterMs === undefined ? {} : { retryAfterMs }), ...more };
+		return { ...answer, ...more };
 	} catch (error) {
 		return { ok: false, error: reportOf(error), retryable: false, ms: performance.now() - start };
 	}
