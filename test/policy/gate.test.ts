@@ -246,7 +246,9 @@ describe("approval", () => {
 		const controller = new AbortController();
 		const pending = ruling({ approver: () => new Promise(() => controller.abort()), signal: controller.signal });
 		expect(await pending).toBe("deny cancelled");
-		expect(await ruling({ approver: says("allow"), signal: AbortSignal.abort() })).toBe("deny cancelled");
+		const approver = says("allow");
+		expect(await ruling({ approver, signal: AbortSignal.abort() })).toBe("deny cancelled");
+		expect(approver.asked).toBe(0);
 	});
 });
 

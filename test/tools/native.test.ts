@@ -1,5 +1,6 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import {
 	chmodSync,
 	existsSync,
@@ -8,7 +9,6 @@ import {
 	mkdtempSync,
 	readdirSync,
 	readFileSync,
-	renameSync,
 	rmSync,
 	statSync,
 	symlinkSync,
@@ -43,6 +43,26 @@ async function call(
 	if (found === undefined) throw new Error(`no tool ${name}`);
 	return await found.execute(input, as);
 }
+
+// another process, so that a swap can fall between any two steps
+const swapForEver = `
+	const { renameSync, rmSync } = require("node:fs");
+	const move = (from, to) => {
+		for (;;) {
+			try { return renameSync(from, to); }
+			catch {
+				// a write has made the folder anew, and may still be filling it
+				try { rmSync(to, { recursive: true, force: true }); } catch {}
+			}
+		}
+	};
+	process.stdout.write("ready");
+	for (;;) {
+		move("real", "parked");
+		move("link", "real");
+		move("real", "link");
+		move("parked", "real");
+	}`;
 
 let folder: string;
 let workspace: string;
@@ -116,7 +136,7 @@ describe("file_read and file_write", () => {
 	it.each(escapes)("refuse the path %j, also when writing, so that the model can read why", async (path) => {
 		for (const output of [await read(path), await write(path, "x")]) {
 			expect(output.isError).toBe(true);
-			expect(textOf(output.content)).not.toContain("canary");
+			expect(textOf(output.content)).toContain("not allowed");
 		}
 		expect(readFileSync(join(folder, "outside", "secret.txt"), "utf8")).toBe("canary");
 	});
@@ -140,36 +160,35 @@ describe("file_read and file_write", () => {
 		expect(readdirSync(join(workspace, "real"))).toEqual([]);
 	});
 
-	it("never leave the workspace while a folder is swapped for a link again and again", async () => {
-		const [real, parked, link] = ["real", "parked", "link"].map((name) => join(workspace, name)) as [
-			string,
-			string,
-			string,
-		];
+	it("never leave the workspace while a folder is swapped for a link all the time", async () => {
+		const real = join(workspace, "real");
 		mkdirSync(real);
 		writeFileSync(join(real, "secret.txt"), "inside");
-		symlinkSync(join(folder, "outside"), link);
-		const swap = (): void => {
-			renameSync(real, parked);
-			renameSync(link, real);
-			renameSync(real, link);
-			renameSync(parked, real);
-		};
-		for (let round = 0; round < 150; round += 1) {
-			const running = [read("real/secret.txt"), write("real/secret.txt", "inside"), write("real/new.txt", "new")];
-			swap();
-			renameSync(real, parked);
-			renameSync(link, real);
-			await new Promise(setImmediate);
-			renameSync(real, link);
-			renameSync(parked, real);
-			for (const output of await Promise.all(running)) expect(textOf(output.content)).not.toContain("canary");
+		symlinkSync(join(folder, "outside"), join(workspace, "link"));
+		const swapper = spawn(process.execPath, ["-e", swapForEver], {
+			cwd: workspace,
+			stdio: ["ignore", "pipe", "inherit"],
+		});
+		try {
+			await once(swapper.stdout, "data");
+			let inside = 0;
+			for (let round = 0; round < 3000; round += 1) {
+				const output = await (round % 10 === 0 ? write("real/new.txt", "new") : read("real/secret.txt"));
+				expect(textOf(output.content)).not.toContain("canary");
+				if (output.isError !== true) inside += 1;
+			}
+			expect(inside).toBeGreaterThan(0);
+		} finally {
+			const running = swapper.exitCode === null;
+			const ended = once(swapper, "exit");
+			swapper.kill("SIGKILL");
+			if (running) await ended;
 		}
 		expect(readdirSync(join(folder, "outside"))).toEqual(["secret.txt"]);
 		expect(readFileSync(join(folder, "outside", "secret.txt"), "utf8")).toBe("canary");
 	});
 
-	it("refuse folders, pipes, sockets' kin and what is too large", async () => {
+	it("refuse folders, pipes, and what is too large", async () => {
 		mkdirSync(join(workspace, "folder"));
 		execFileSync("mkfifo", [join(workspace, "pipe")]);
 		writeFileSync(join(workspace, "large"), "");
