@@ -51,6 +51,7 @@ describe("the broker", () => {
 				const result = await ask(name, args);
 				expect(HostResult.safeParse(result).success).toBe(true);
 			}
+		expect(codeOf(await ask("kv", { op: "set", key: "a", value: deep }))).toBe("invalid_input");
 		for (const name of ["toString", "files", "__proto__"]) expect((await ask(name as HostFunction, {})).ok).toBe(false);
 	});
 

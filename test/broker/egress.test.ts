@@ -4,6 +4,7 @@ import { gzipSync } from "node:zlib";
 import type { HostValue } from "@mortise/sdk/contract";
 import { describe, expect, it } from "vitest";
 import { createRedactor } from "../../src/broker/index.js";
+import { createPlaceholders } from "../../src/broker/placeholders.js";
 import { aBroker, aPlugin, aServer, codeOf, fakeNetwork, type TestBroker, unwrap } from "./builders.js";
 import { encodings } from "./encodings.js";
 
@@ -54,6 +55,18 @@ describe("host.secret", () => {
 	});
 });
 
+describe("placeholders", () => {
+	it("are forgotten with their job, and those of other jobs are not", () => {
+		const placeholders = createPlaceholders();
+		const owner = (job: string) => ({ job, bundle: "acme.plugin", name: "KEY" });
+		const [first, second] = [placeholders.issue(owner("job-1")), placeholders.issue(owner("job-2"))];
+		placeholders.endJob("job-1");
+		expect(placeholders.ownerOf(first)).toBeUndefined();
+		expect(placeholders.heldBy("job-1", "acme.plugin")).toEqual([]);
+		expect(placeholders.ownerOf(second)).toEqual(owner("job-2"));
+	});
+});
+
 describe("a secret at egress", () => {
 	it("is put into its declared header, in any case and inside a longer value, on its declared host", async () => {
 		const server = await aServer();
@@ -77,6 +90,7 @@ describe("a secret at egress", () => {
 			{ url: `${server.url}/?key=${held}` },
 			{ url: `${server.url}/${held.toUpperCase()}` },
 			{ url: `${server.url}/${percent}` },
+			{ url: `${server.url}/?key=mortise%2Dsecret%2D${"0".repeat(32)}` },
 			{ method: "POST", body: { text: `{"key":"${held}"}` } },
 			{ method: "POST", body: { base64: Buffer.from(`\xff${held}`, "latin1").toString("base64") } },
 			{ method: "POST", body: { text: base64 } },

@@ -172,7 +172,7 @@ describe("effective limits", () => {
 	it("are the defaults, the wish under the ceiling, or the operator's own word", () => {
 		expect(effectiveLimits(undefined, undefined, undefined)).toEqual({
 			memoryBytes: 64 * 1024 ** 2,
-			cpuMs: 250,
+			cpuMs: 500,
 			timeoutMs: 10_000,
 			outputBytes: 256 * 1024,
 		});
