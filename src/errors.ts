@@ -317,6 +317,11 @@ export const errorTable = {
 		message: "a call of {tool} came without a decision of the gate, and was not run",
 		next: "This is a fault of Mortise; please report it.",
 	},
+	"plugin.first_party": {
+		owner: "operator",
+		message: "{id} comes with Mortise and is not in the drop folder",
+		next: "Run mortise plugin disable {id} to keep it from being loaded.",
+	},
 	"plugin.unknown": {
 		owner: "operator",
 		message: "there is no bundle {id}; known: {known}",

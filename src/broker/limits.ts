@@ -4,7 +4,7 @@ import type { EffectiveLimits } from "../contract/index.js";
 /** What a bundle gets that asks for nothing. */
 export const defaultLimits: EffectiveLimits = {
 	memoryBytes: 64 * 1024 ** 2,
-	cpuMs: 250,
+	cpuMs: 500,
 	timeoutMs: 10_000,
 	outputBytes: 256 * 1024,
 };

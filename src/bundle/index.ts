@@ -15,6 +15,7 @@ export { isArchiveName, readBundle } from "./read-bundle.js";
 export { readFolder } from "./read-folder.js";
 export { type ManifestClaims, type ManifestRead, readManifest } from "./read-manifest.js";
 export { type Receipt, type Receipts, readReceipts, receiptOf, setBundleEnabled } from "./receipts.js";
+export { refusedError } from "./refused-error.js";
 export { checkSums } from "./sha256sums.js";
 export { type Verification, verifyBundle } from "./verify.js";
 export { checkWasmFraming, type WasmFraming } from "./wasm-framing.js";

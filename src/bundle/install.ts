@@ -8,6 +8,7 @@ import { asideFor, discoverBundles } from "./discover.js";
 import type { CompileSchema } from "./manifest-rules.js";
 import { readBundle } from "./read-bundle.js";
 import { type Receipt, readReceipts, receiptOf, updateReceipt } from "./receipts.js";
+import { refusedError } from "./refused-error.js";
 
 /** What an installation does, in order; a test may stop before each. */
 export const installSteps = ["write", "sync", "announce", "set-aside", "put-in-place", "receipt", "clean"] as const;
@@ -47,8 +48,7 @@ export async function installBundle(options: InstallOptions): Promise<Installed>
 	const { source, home, drop, force = false, now = () => new Date(), signal } = options;
 	const read = await readBundle(source, pick(options));
 	if (!read.ok) {
-		const { problems } = read.refused;
-		throw new HostError("bundle.refused", { path: source, count: problems.length }, { problems });
+		throw refusedError(read.refused);
 	}
 	const { bundle } = read;
 	const { id, version } = bundle.manifest;

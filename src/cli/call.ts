@@ -1,7 +1,6 @@
 import { IsolationProfile, type JsonObject, textOf } from "@mortise/sdk/contract";
 import { grantCommand } from "../broker/index.js";
-import { readBundle } from "../bundle/index.js";
-import { HostError } from "../errors.js";
+import { readBundle, refusedError } from "../bundle/index.js";
 import type { ToolCallResult } from "../runtime/index.js";
 import { approverFor } from "./approver.js";
 import { type Context, describeError, exitCodes, usageError } from "./context.js";
@@ -74,6 +73,5 @@ function readProfile(given: unknown): IsolationProfile | undefined {
 async function idOf(path: string): Promise<string> {
 	const read = await readBundle(path, { origin: "named" });
 	if (read.ok) return read.bundle.manifest.id;
-	const { problems } = read.refused;
-	throw new HostError("bundle.refused", { path, count: problems.length }, { problems });
+	throw refusedError(read.refused);
 }

@@ -1,4 +1,5 @@
 import { stat } from "node:fs/promises";
+import { isHostError, reportOf } from "../errors.js";
 import { describeProfile } from "../isolation/index.js";
 import type { Runtime } from "../runtime/index.js";
 import { firstPartyDigests } from "../runtime/index.js";
@@ -9,7 +10,25 @@ import { withRuntime } from "./with-runtime.js";
 type Check = { readonly name: string; readonly ok: boolean; readonly detail: string; readonly fix?: string };
 
 /** `doctor` (DESIGN section 11): checks host, home and bundles, and attacks every isolation profile anew. */
-export function run(context: Context): Promise<number> {
+export async function run(context: Context): Promise<number> {
+	try {
+		return await examine(context);
+	} catch (error) {
+		if (!isHostError(error)) throw error;
+		// what stops every other verb is what doctor is for
+		const { message, next, code } = reportOf(error);
+		const check: Check = {
+			name: "start",
+			ok: false,
+			detail: `${message} [${code}]`,
+			...(next === undefined ? {} : { fix: next }),
+		};
+		context.print({ checks: [check], isolation: [] }, columns([rowOf(check)]));
+		return exitCodes.refused;
+	}
+}
+
+function examine(context: Context): Promise<number> {
 	return withRuntime(
 		context,
 		async (runtime) => {
@@ -19,11 +38,7 @@ export function run(context: Context): Promise<number> {
 				provided,
 				...(reason === undefined ? {} : { reason }),
 			}));
-			const rows = checks.map((check) => [
-				check.ok ? "ok" : "FAIL",
-				check.name,
-				check.detail + (check.fix === undefined ? "" : ` (${check.fix})`),
-			]);
+			const rows = checks.map(rowOf);
 			const profiles = isolation.map((each) => [
 				each.provided ? "provided" : "no",
 				each.profile,
@@ -35,6 +50,10 @@ export function run(context: Context): Promise<number> {
 		},
 		{ probeAgain: true },
 	);
+}
+
+function rowOf(check: Check): readonly string[] {
+	return [check.ok ? "ok" : "FAIL", check.name, check.detail + (check.fix === undefined ? "" : ` (${check.fix})`)];
 }
 
 async function runChecks(runtime: Runtime): Promise<readonly Check[]> {

@@ -1,8 +1,7 @@
 import { effectivePermissions, grantCommand } from "../broker/index.js";
-import { readBundle } from "../bundle/index.js";
+import { readBundle, refusedError } from "../bundle/index.js";
 import { diffDocuments, diffLines } from "../capability/index.js";
 import type { RuntimeDocument } from "../contract/index.js";
-import { HostError } from "../errors.js";
 import { compileSchema } from "../json-schema.js";
 import { type Context, exitCodes } from "./context.js";
 import { withRuntime } from "./with-runtime.js";
@@ -12,8 +11,7 @@ export async function run(context: Context, args: readonly string[]): Promise<nu
 	const [source = ""] = args;
 	const read = await readBundle(source, { origin: "dropped", compile: compileSchema });
 	if (!read.ok) {
-		const { problems } = read.refused;
-		throw new HostError("bundle.refused", { path: source, count: problems.length }, { problems });
+		throw refusedError(read.refused);
 	}
 	const { manifest } = read.bundle;
 	const before = await withRuntime(context, async (runtime) => ({

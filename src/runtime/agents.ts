@@ -1,4 +1,4 @@
-import { stat } from "node:fs/promises";
+import { mkdir, stat } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
 import type { JsonObject } from "@mortise/sdk/contract";
 import {
@@ -106,6 +106,9 @@ async function finish(
 		failures.push({ rule: "provider", message: `the settings for ${escapeText(provider.name)} do not fit: ${wrong}` });
 	}
 	const place = placeOf(spec, desk);
+	// the operator named the place, or the host did: a missing folder is made, as `.living` is in a repository
+	if (place !== undefined && spec.origin === "config")
+		await mkdir(place.root, { recursive: true, mode: 0o700 }).catch(() => undefined);
 	const target = spec.state === undefined ? undefined : desk.targets.get(spec.state.target);
 	const checked = target === undefined || place === undefined ? undefined : await target.check(place);
 	if (checked !== undefined && !checked.ok) {

@@ -1,6 +1,6 @@
 export type { AdmittedAgent, RefusedAgent } from "./agents.js";
 export { type Home, homeAt, openHome } from "./home.js";
-export { knownBundles } from "./known-bundles.js";
+export { droppedBundles, knownBundles } from "./known-bundles.js";
 export { kindsOf } from "./load.js";
 export { openRuntime, type RuntimeOptions } from "./open.js";
 export { firstPartyDigests, hostVersion, resources } from "./resources.js";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { effectiveLimits, effectivePermissions, type GrantStore } from "../broker/index.js";
-import { discoverBundles, readBundle, readReceipts } from "../bundle/index.js";
+import { discoverBundles, readBundle, readReceipts, refusedError } from "../bundle/index.js";
 import {
 	type Config,
 	type ErrorReport,
@@ -74,8 +74,7 @@ export async function loadSet(options: LoadOptions): Promise<LoadedSet> {
 async function readNamed(path: string): Promise<VerifiedBundle> {
 	const read = await readBundle(path, { origin: "named", compile: compileSchema });
 	if (read.ok) return read.bundle;
-	const { problems } = read.refused;
-	throw new HostError("bundle.refused", { path, count: problems.length }, { problems });
+	throw refusedError(read.refused);
 }
 
 type Admitted =

@@ -1,4 +1,4 @@
-import { IsolationProfile, type JsonObject, type ToolCallOutput } from "@mortise/sdk/contract";
+import { IsolationProfile, type JsonObject, type JsonSchema, type ToolCallOutput } from "@mortise/sdk/contract";
 import type { AgentSpec } from "../agent/index.js";
 import { resolveAgent } from "../agent/index.js";
 import {
@@ -8,7 +8,8 @@ import {
 	type LoadedPlugin,
 	type PlannedTool,
 } from "../contract/index.js";
-import { HostError, reportOf } from "../errors.js";
+import { errorReport, HostError, reportOf } from "../errors.js";
+import { compileSchema } from "../json-schema.js";
 import { type Approver, createAllowances, resolvePolicy } from "../policy/index.js";
 import { type NativeOptions, nativeTools } from "./natives.js";
 import type { RuntimeParts } from "./runtime.js";
@@ -114,7 +115,7 @@ export async function callTool(request: ToolCallRequest, desk: Desk): Promise<To
 						return { ok: false, error: reportOf(error), retryable: false, ms: performance.now() - started };
 					})
 					.finally(() => desk.broker.endJob(job));
-	return resultOf(outcome, owner, answer.rule);
+	return resultOf(outcome, tool, owner, answer.rule);
 }
 
 async function callNative(
@@ -129,7 +130,7 @@ async function callNative(
 	return reply.ok ? { ok: true, output: reply.output, ms } : { ok: false, error: reply.error, retryable: false, ms };
 }
 
-function resultOf(outcome: CallOutcome, owner: string, rule: string): ToolCallResult {
+function resultOf(outcome: CallOutcome, tool: PlannedTool, owner: string, rule: string): ToolCallResult {
 	const shared = {
 		owner,
 		decision: "allow" as const,
@@ -140,6 +141,11 @@ function resultOf(outcome: CallOutcome, owner: string, rule: string): ToolCallRe
 	if (!outcome.ok) return { ok: false, content: [], failure: outcome.error, ...shared };
 	// the engine, or the native tool's own type, has checked the shape
 	const { content, structured, isError } = outcome.output as ToolCallOutput;
+	const wrong = isError === true || tool.output === undefined ? [] : checkOutput(tool.output, structured);
+	if (wrong.length > 0) {
+		const failure = errorReport("turn.output_invalid", { tool: tool.name, detail: wrong.join("; ") });
+		return { ok: false, content, failure, ...shared };
+	}
 	return {
 		ok: isError !== true,
 		content,
@@ -147,6 +153,13 @@ function resultOf(outcome: CallOutcome, owner: string, rule: string): ToolCallRe
 		...(isError === true ? { isError } : {}),
 		...shared,
 	};
+}
+
+/** What is wrong with a structured result under the tool's own `output` schema, as in a turn. */
+function checkOutput(schema: JsonSchema, structured: unknown): readonly string[] {
+	if (structured === undefined) return ["it promises structured output and gave none"];
+	const compiled = compileSchema(schema);
+	return compiled.ok ? compiled.check(structured) : [compiled.detail];
 }
 
 function findTool(request: ToolCallRequest, desk: Desk): PlannedTool {

@@ -108,7 +108,7 @@ describe("offline", () => {
 		expect(reply.split("\n")).toEqual([
 			"6*7 = 42",
 			"upper: ANSWER 42",
-			"remembered: {result}",
+			"remembered: ANSWER 42",
 			"memory_recall: ANSWER 42",
 		]);
 	});

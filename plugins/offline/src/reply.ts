@@ -49,7 +49,8 @@ export function reply(input: ChatInput): ChatOutput {
 		const result = results[used++];
 		if (result === undefined) return answer(input, { content: "", call: step });
 		const shown = textOf(result.content) || (result.isError === true ? "no reason was given" : "(nothing)");
-		lines.push(lineOf(request, result, shown));
+		const [stored] = Object.values(step.arguments);
+		lines.push(lineOf(request, result, shown, typeof stored === "string" ? stored : undefined));
 		previous = result.isError === true ? undefined : shown;
 	}
 	return answer(input, { content: lines.join("\n") });
@@ -102,9 +103,10 @@ function memory(
 	return { kind: "call", tool: name, arguments: { [onlyString(tool.input) ?? argument]: value } };
 }
 
-function lineOf(request: Request, result: ToolMessage, shown: string): string {
+/** `stored`: what the call was really given, with `{result}` filled in. */
+function lineOf(request: Request, result: ToolMessage, shown: string, stored?: string): string {
 	if (result.isError === true) return `${result.name} failed: ${shown}`;
-	if (request.kind === "remember") return `remembered: ${request.text}`;
+	if (request.kind === "remember") return `remembered: ${stored ?? request.text}`;
 	return `${result.name}: ${shown}`;
 }
 
