@@ -11,11 +11,7 @@ function check(schema: unknown, value: unknown): string[] {
 }
 const accepts = (schema: unknown, value: unknown): boolean => check(schema, value).length === 0;
 const refuses = (schema: unknown): boolean => !compileSchema(schema).ok;
-function timed(work: () => void): number {
-	const start = performance.now();
-	work();
-	return performance.now() - start;
-}
+
 describe("what a schema means", () => {
 	it.each<[string, unknown, unknown, unknown]>([
 		["type", { type: "string" }, "a", 1],
