@@ -73,11 +73,13 @@ export async function loadConfig(request: ConfigRequest, environment = readEnvir
  */
 export function parseConfig(bytes: Uint8Array, file: string): Config {
 	const read = readYaml(bytes, file);
-	if (read.document === undefined) throw new HostError("config.invalid", { file, count: read.problems.length }, { problems: read.problems });
+	if (read.document === undefined)
+		throw new HostError("config.invalid", { file, count: read.problems.length }, { problems: read.problems });
 	// an empty file says nothing, and so changes nothing
 	const document = read.document.value === null ? { ...read.document, value: {} } : read.document;
 	const checked = checkDocument(document, Config, "schema.invalid");
 	const problems = [...read.problems, ...(checked.ok ? [] : checked.problems)];
-	if (!checked.ok || problems.length > 0) throw new HostError("config.invalid", { file, count: problems.length }, { problems });
+	if (!checked.ok || problems.length > 0)
+		throw new HostError("config.invalid", { file, count: problems.length }, { problems });
 	return checked.value;
 }

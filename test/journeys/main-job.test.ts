@@ -1,7 +1,7 @@
 import { cp, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
 import { State } from "@mortise/sdk/contract";
+import { describe, expect, it } from "vitest";
 import { aFolder, aHome, anEsmBundle, mortise, root, writeFiles } from "./workshop.js";
 
 const message = 'use text_upper with text=hello then use note_add with {"title":"greeting","text":"{result}"}';

@@ -165,7 +165,12 @@ export function aWasm(
 	bundle: { readonly module: Uint8Array; readonly tools?: readonly object[]; readonly more?: object },
 ): Files {
 	return {
-		"plugin.yaml": manifestOf(id, { runtime: "wasm", entry: "plugin.wasm", ...toolsOf(id, bundle.tools), ...bundle.more }),
+		"plugin.yaml": manifestOf(id, {
+			runtime: "wasm",
+			entry: "plugin.wasm",
+			...toolsOf(id, bundle.tools),
+			...bundle.more,
+		}),
 		"plugin.wasm": bundle.module,
 	};
 }
