@@ -1,4 +1,4 @@
-// Fills memory to the brim, then keeps calling into the host, which needs some of it.
+// Fills memory to the brim, to the last small block, then keeps calling into the host, which needs some of it.
 export default {
 	async handle() {
 		const all = [];
@@ -7,9 +7,13 @@ export default {
 				for (;;) all.push(new Uint8Array(size));
 			} catch {}
 		}
+		let chain = { last: null };
+		try {
+			for (;;) chain = { chain };
+		} catch {}
 		for (let i = 0; i < 1000; i++) {
 			try {
-				setTimeout(() => all, 1);
+				setTimeout(() => [all, chain], 1);
 				import(`./${i}.js`).catch(() => {});
 				atob("YQ==");
 			} catch {}
