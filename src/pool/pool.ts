@@ -94,13 +94,18 @@ export function createPool(options: PoolOptions = {}): Pool {
 		const slot = pickSlot();
 		const link = linkJob(edges);
 		let late = false;
+		let giveUp: () => void = () => undefined;
+		// in the race itself: a thread that is stuck may take long to end, and its caller does not wait for that
+		const overdue = new Promise<never>((_resolve, reject) => {
+			giveUp = () => {
+				late = true;
+				reject(new Error("it did not answer"));
+			};
+		});
 		let lastResort: NodeJS.Timeout | undefined;
 		const stop = (reason: "cancelled" | "timeout") => {
 			link.cancel(reason);
-			lastResort ??= setTimeout(() => {
-				late = true;
-				dropSlot(slot);
-			}, graceMs);
+			lastResort ??= setTimeout(giveUp, graceMs);
 		};
 		const deadline = setTimeout(() => stop("timeout"), limits.timeoutMs);
 		const onAbort = () => stop("cancelled");
@@ -114,7 +119,7 @@ export function createPool(options: PoolOptions = {}): Pool {
 			});
 			answered.catch(() => undefined);
 			died.catch(() => undefined);
-			return (await Promise.race([answered, died])) as JobResult[J["kind"]];
+			return (await Promise.race([answered, died, overdue])) as JobResult[J["kind"]];
 		} catch (error) {
 			dropSlot(slot);
 			if (closed) throw new HostError("pool.closed", {}, { cause: error });

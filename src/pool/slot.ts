@@ -9,7 +9,7 @@ export type Slot = {
 	readonly load: () => number;
 	/** Rejects when the thread failed under the job. */
 	readonly run: (message: JobMessage) => Promise<unknown>;
-	/** Ends the thread; every job it held is rejected. */
+	/** Rejects every job the thread holds, then ends it; settles when it is gone. */
 	readonly end: () => Promise<void>;
 };
 
@@ -50,9 +50,9 @@ export function createSlot(options: SlotOptions): Slot {
 		},
 		end: () => {
 			// not tinypool's own destroy: it throws past its callers when the thread fails while it is being ended
-			ending ??= Promise.all(tinypool.threads.map((thread) => thread.terminate())).then(() =>
-				reportEnd(new Error("it was ended")),
-			);
+			// a thread deep in native code may take long to go: its jobs are told first
+			reportEnd(new Error("it was ended"));
+			ending ??= Promise.all(tinypool.threads.map((thread) => thread.terminate())).then(() => undefined);
 			return ending;
 		},
 	};

@@ -57,6 +57,15 @@ describe("the pool", () => {
 		expect(await ask(pool, "fine")).toEqual({ ok: true, output: "fine" });
 	});
 
+	it("answers callers while their thread is stuck in native code that nothing ends, others of the thread too", async () => {
+		const pool = aPool({ graceMs: 100 });
+		const other = ask(pool, "ignore");
+		expect(await ask(pool, "stuck", { timeoutMs: 50 })).toBe("pool.no_answer");
+		expect(await other).toBe("pool.worker_died");
+		expect(await ask(pool, "fine")).toEqual({ ok: true, output: "fine" });
+		// the thread is stuck for longer than this
+	}, 3000);
+
 	it("tells a job at its deadline, and takes the answer it then gives", async () => {
 		expect(await ask(aPool(), "wait", { timeoutMs: 20 })).toEqual({ ok: false, reason: "timeout" });
 	});

@@ -1,3 +1,5 @@
+import { pbkdf2Sync } from "node:crypto";
+
 // what the job's `op` says: each a way for a thread to go wrong
 export default async ({ job, port }) => {
 	switch (job.op) {
@@ -6,6 +8,9 @@ export default async ({ job, port }) => {
 			break;
 		case "spin":
 			for (;;);
+		case "stuck":
+			// seconds in one native call, where V8 cannot end the thread
+			return pbkdf2Sync("a", "b", 15_000_000, 64, "sha512");
 		case "throw":
 			throw new Error("thrown");
 		case "late-throw":
