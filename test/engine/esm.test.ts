@@ -95,7 +95,7 @@ describe("an ES-module plugin", () => {
 		const code = aTool("await new Promise((resolve) => setTimeout(resolve, 60000))");
 		const outcome = await callTool(code, { timeoutMs: 50 });
 		expect(textOrCode(outcome)).toBe("plugin.timeout");
-		expect(outcome.ms).toBeLessThan(1000);
+		expect(outcome.ms).toBeLessThan(10_000);
 	});
 
 	it("draws other random numbers in each call", async () => {

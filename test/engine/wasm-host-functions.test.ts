@@ -166,7 +166,7 @@ describe("host functions of a WebAssembly plugin", () => {
 	it("hold a plugin's own work against its cpu budget between waits", async () => {
 		const outcome = await ask("asks", "kv_and_work", '{"op":"list"}', { code: withKv });
 		expect(outcome).toMatchObject({ error: { code: "plugin.cpu_limit" } });
-		expect(outcome.ms).toBeLessThan(1000);
+		expect(outcome.ms).toBeLessThan(10_000);
 	});
 
 	it("end with the call's deadline, be it in a wait or in an endless loop beside it", async () => {
@@ -181,7 +181,7 @@ describe("host functions of a WebAssembly plugin", () => {
 		for (const entry of ["kv", "spin"]) {
 			const outcome = await ask("asks", entry, '{"op":"list"}', { code: { ...withKv, limits }, host });
 			expect(outcome).toMatchObject({ ok: false, error: { code: "plugin.timeout" } });
-			expect(outcome.ms).toBeLessThan(1000);
+			expect(outcome.ms).toBeLessThan(10_000);
 		}
 	});
 });

@@ -29,10 +29,10 @@ describe("probeProfiles (rule C10, DESIGN section 8)", () => {
 		}
 	});
 
-	it("takes well under a second", async () => {
+	it("ends, also where canaries spin", async () => {
 		const start = performance.now();
 		await probeProfiles(openPlugin, prepare);
-		expect(performance.now() - start).toBeLessThan(1000);
+		expect(performance.now() - start).toBeLessThan(10_000);
 	});
 
 	it("does not provide a profile whose loops are not ended", async () => {

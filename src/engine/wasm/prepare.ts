@@ -2,6 +2,8 @@
 import type { HostFunction } from "@mortise/sdk/contract";
 import type { ErrorReport } from "../../contract/index.js";
 import { type ErrorCode, type ErrorFields, errorReport, HostError, isHostError, reportOf } from "../../errors.js";
+import { boundBulk } from "./bound-bulk.js";
+import { UnknownInstruction } from "./instructions.js";
 import {
 	environmentFunctions,
 	extismEnvironment,
@@ -12,6 +14,7 @@ import {
 	wasiModule,
 } from "./link-names.js";
 import { encodeName, encodeNumber, MalformedModule, type ModuleReader, readModule } from "./module-reader.js";
+import { valueTypes } from "./value-types.js";
 import { wasiFunctions } from "./wasi.js";
 
 /** A module made safe to instantiate. */
@@ -47,6 +50,7 @@ const maxPages = 65_536;
  * - its memory's maximum becomes the limit, so that `memory.grow` fails past it; a table's likewise;
  * - memory that is imported, shared, 64-bit or not the only one is refused, and so is a minimum above the limit;
  * - imports are held against a closed list: `extism:host/env`, the `mortise_…` functions asked for, and WASI preview 1;
+ * - instructions whose work grows with their operands are cut into bounded ones (`bound-bulk.ts`);
  * - its start function and its initialisers no longer run by themselves at instantiation, but when the engine calls
  *   them, under the watchdog.
  *
@@ -77,7 +81,7 @@ type Rewriting = {
 	start: number | undefined;
 };
 
-const section = { type: 1, import: 2, table: 4, memory: 5, export: 7, start: 8 } as const;
+const section = { type: 1, import: 2, function: 3, table: 4, memory: 5, export: 7, start: 8, code: 10 } as const;
 const lastSection = 13;
 
 function rewriteModule(bytes: Uint8Array, options: PrepareOptions) {
@@ -99,12 +103,32 @@ function rewriteModule(bytes: Uint8Array, options: PrepareOptions) {
 		} else sections.push({ id, body: rewritten });
 	}
 	if (rewriting.start !== undefined) addStartExport(sections, rewriting.start);
+	boundCode(sections, rewriting.imports.length);
 	return {
 		bytes: joinSections(bytes.subarray(0, 8), sections),
 		imports: rewriting.imports,
 		exports: rewriting.exports,
 		wasi: rewriting.imports.some((imported) => imported.module === wasiModule),
 	};
+}
+
+/** Puts points of interruption into the code (`bound-bulk.ts`). */
+function boundCode(sections: readonly { id: number; body: Uint8Array }[], importedFunctions: number): void {
+	const of = (id: number) => sections.find((each) => each.id === id);
+	const types = of(section.type);
+	const functions = of(section.function);
+	const code = of(section.code);
+	if (types === undefined || functions === undefined || code === undefined) return;
+	try {
+		const bounded = boundBulk({ types: types.body, functions: functions.body, code: code.body }, importedFunctions);
+		types.body = bounded.types;
+		functions.body = bounded.functions;
+		code.body = bounded.code;
+	} catch (error) {
+		if (error instanceof UnknownInstruction)
+			refuse("engine.module_unsupported", { what: `code with ${error.message}` });
+		throw error;
+	}
 }
 
 function checkHeader(reader: ModuleReader): void {
@@ -140,9 +164,6 @@ function rewriteSection(id: number, body: Uint8Array, rewriting: Rewriting): Uin
 			return body;
 	}
 }
-
-/** Numbers, vectors and plain references: whatever a newer engine keeps outside linear memory is not among them. */
-const valueTypes: ReadonlySet<number> = new Set([0x7f, 0x7e, 0x7d, 0x7c, 0x7b, 0x70, 0x6f]);
 
 function checkTypes(body: Uint8Array): void {
 	const reader = readModule(body, "the type section");
