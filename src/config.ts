@@ -27,17 +27,15 @@ export type ConfigRequest = {
 /** What the host takes from the environment. Only this file reads it. */
 export type Environment = {
 	readonly variables: Readonly<Record<string, string | undefined>>;
-	readonly noColor: boolean;
 	readonly logLevel: string;
 	readonly homeFolder: string | undefined;
 };
 
-/** Reads the environment once: `MORTISE_HOME`, `MORTISE_LOG` (a pino level, `warn` unless set), `NO_COLOR`. */
+/** Reads the environment once: `MORTISE_HOME`, `MORTISE_LOG` (a pino level, `warn` unless set). */
 export function readEnvironment(): Environment {
 	const variables = { ...process.env };
 	return {
 		variables,
-		noColor: (variables.NO_COLOR ?? "") !== "",
 		logLevel: variables.MORTISE_LOG ?? "warn",
 		homeFolder: variables.MORTISE_HOME,
 	};

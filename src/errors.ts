@@ -39,6 +39,11 @@ export const errorTable = {
 		message: "{file} cannot be read: {detail}",
 		next: "Check that the file exists and can be read.",
 	},
+	"file.unwritable": {
+		owner: "operator",
+		message: "{file} cannot be written: {detail}",
+		next: "Name another place, or correct the permissions of its folder.",
+	},
 	"input.invalid": { owner: "author", message: "{file} has {count} problem(s)", next: "Correct each place listed." },
 	"config.invalid": {
 		owner: "operator",

@@ -17,7 +17,7 @@ export async function run(
 	const profile = readProfile(options.profile);
 	const named = typeof options.bundle === "string" ? options.bundle : undefined;
 	const bundle = named === undefined ? undefined : await idOf(named);
-	const { signal, done } = interruptSignal();
+	const { signal, done } = interruptSignal(context);
 	try {
 		const approver = approverFor(context, options);
 		const result = await withRuntime(

@@ -1,10 +1,15 @@
 import { createInterface } from "node:readline";
+import { reportOf } from "../errors.js";
+import type { TurnResult } from "../runtime/index.js";
 import { approverFor } from "./approver.js";
-import { type Context, exitCodes, printError } from "./context.js";
-import { printResult, tellEvent } from "./run.js";
-import { withRuntime } from "./with-runtime.js";
+import { type Context, describeError, exitCodeOf, exitCodes } from "./context.js";
+import { printTurn, tellEvent, turnExitCode, turnValue } from "./run.js";
+import { interruptSignal, withRuntime } from "./with-runtime.js";
 
-/** `chat AGENT`: a line in, a reply out, in one session. An empty line is skipped; Ctrl-D ends it. */
+/**
+ * `chat AGENT`: a line in, a reply out, in one session. An empty line is skipped; the end of the input ends it, and so
+ * does a refusal. With `--json` the turns are printed then, as one value. The exit code is the worst of any turn's.
+ */
 export async function run(
 	context: Context,
 	args: readonly string[],
@@ -15,28 +20,39 @@ export async function run(
 	return withRuntime(context, async (runtime) => {
 		let session = typeof options.session === "string" ? options.session : undefined;
 		let code: number = exitCodes.ok;
+		const turns: object[] = [];
+		const took = (result: TurnResult): void => {
+			code = Math.max(code, turnExitCode(result));
+			if (result.kind !== "refused") session = result.session;
+			if (context.json) turns.push(turnValue(result));
+			else printTurn(context, result);
+		};
+		const broke = (error: unknown): void => {
+			code = Math.max(code, exitCodeOf(error));
+			if (context.json) turns.push({ error: reportOf(error) });
+			else context.tell(describeError(reportOf(error)));
+		};
 		for await (const message of inputLines(context)) {
 			if (message.trim() === "") continue;
-			const aborter = new AbortController();
-			const cancel = () => aborter.abort();
-			process.once("SIGINT", cancel);
+			const { signal, done } = interruptSignal(context, ["SIGINT"]);
 			try {
 				const result = await runtime.runTurn(reference, message, {
-					signal: aborter.signal,
+					signal,
 					...(session === undefined ? {} : { session }),
 					...(approver === undefined ? {} : { approver }),
 					...(context.json ? {} : { onEvent: (event) => tellEvent(context, event) }),
 				});
-				code = printResult(context, result);
-				if (result.kind === "refused") return code;
-				session = result.session;
+				took(result);
+				if (result.kind === "refused") break;
 			} catch (error) {
-				code = printError(error, context.json);
-				if (session === undefined) return code;
+				// no turn came of it: a session that is not this agent's, or a fault of the host. The next line would meet it too
+				broke(error);
+				break;
 			} finally {
-				process.off("SIGINT", cancel);
+				done();
 			}
 		}
+		if (context.json) context.print({ turns }, "");
 		return code;
 	});
 }
@@ -47,7 +63,7 @@ async function* inputLines(context: Context): AsyncGenerator<string> {
 		yield* createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY });
 		return;
 	}
-	context.tell("Ctrl-C ends a turn, Ctrl-D the conversation.");
+	context.tell("Ctrl-C stops a turn, Ctrl-D ends the conversation.");
 	for (;;) {
 		const line = await new Promise<string | undefined>((resolve) => {
 			const reader = createInterface({ input: process.stdin, output: process.stderr });

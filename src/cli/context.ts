@@ -2,6 +2,7 @@ import { type Environment, type LoadedConfig, loadConfig, readEnvironment } from
 import type { ErrorReport, Problem } from "../contract/index.js";
 import { escapeText, HostError, isHostError, reportOf } from "../errors.js";
 import { createLogger, type Logger } from "../log.js";
+import { createOutput, type Output } from "./output.js";
 
 /** Exit codes (DESIGN section 11). */
 export const exitCodes = { ok: 0, refused: 1, usage: 2, host: 3 } as const;
@@ -18,12 +19,11 @@ export type Context = {
 	readonly loadConfig: () => Promise<LoadedConfig>;
 	/** Prints the result: the value as JSON with `--json`, else the text. Once a run. */
 	readonly print: (value: unknown, text: string) => void;
-	/** Tells progress on stderr; nothing with `--json` off-terminal scripts would trip over. */
+	/** Tells progress on stderr. */
 	readonly tell: (text: string) => void;
-	readonly color: boolean;
 };
 
-export function createContext(options: CommonOptions): Context {
+export function createContext(options: CommonOptions, output: Output = createOutput()): Context {
 	const environment = readEnvironment();
 	const json = options.json === true;
 	return {
@@ -32,20 +32,22 @@ export function createContext(options: CommonOptions): Context {
 		environment,
 		log: createLogger({ level: environment.logLevel }),
 		loadConfig: () => loadConfig({ file: options.config, home: options.home }, environment),
-		print: (value, text) => {
-			const line = json ? JSON.stringify(value) : text;
-			if (line !== "") process.stdout.write(line.endsWith("\n") ? line : `${line}\n`);
-		},
-		tell: (text) => void process.stderr.write(`${text}\n`),
-		color: process.stdout.isTTY === true && !environment.noColor,
+		print: (value, text) => (json ? output.json(value) : output.result(text)),
+		tell: output.note,
 	};
 }
 
 /** Prints an error as DESIGN section 11 says and gives the exit code. A user's mistake never shows a stack trace. */
-export function printError(error: unknown, json: boolean): number {
+export function printError(error: unknown, json: boolean, output: Output = createOutput()): number {
 	const report = reportOf(error);
-	if (json) process.stdout.write(`${JSON.stringify({ error: report })}\n`);
-	else process.stderr.write(`${describeError(report)}\n`);
+	if (json) output.json({ error: report });
+	else output.note(describeError(report));
+	return exitCodeOf(error);
+}
+
+/** The exit code an error ends in. */
+export function exitCodeOf(error: unknown): number {
+	const report = reportOf(error);
 	if (report.code === "usage") return exitCodes.usage;
 	return report.owner === "host" || !isHostError(error) ? exitCodes.host : exitCodes.refused;
 }

@@ -4,10 +4,21 @@ import type { CommonOptions, Context } from "./context.js";
 
 type Verb = (context: Context, args: readonly string[], options: Record<string, unknown>) => Promise<number>;
 
+/** What commander has to say, kept until it is known whether it is to be JSON. */
+const said = { out: "", error: "" };
 const program = new Command("mortise")
 	.description("A plugin host for agents: sandboxed bundles in, a capability document out, agents run or refused.")
 	.version("0.1.0")
+	.addOption(jsonOption().hideHelp())
 	.showSuggestionAfterError()
+	.configureOutput({
+		writeOut: (text) => {
+			said.out += text;
+		},
+		writeErr: (text) => {
+			said.error += text;
+		},
+	})
 	.exitOverride();
 
 verb(
@@ -21,7 +32,8 @@ verb(
 	.option("--deny", "answer every approval with no");
 verb(program, "chat [agent]", "talk with an agent", () => import("./chat.js"))
 	.option("--session <id>", "go on with a session")
-	.option("--yes", "answer every approval with yes");
+	.option("--yes", "answer every approval with yes")
+	.option("--deny", "answer every approval with no");
 verb(program, "call <tool> [json]", "call one tool through the gate, without a model", () => import("./call.js"))
 	.option("--bundle <source>", "take the tool from a bundle that is not installed: a folder or a .tgz")
 	.addOption(new Option("--profile <profile>", "the weakest isolation profile to accept"))
@@ -86,16 +98,31 @@ async function main(argv: readonly string[]): Promise<number> {
 		return Number(process.exitCode ?? 0);
 	} catch (error) {
 		const { printError, usageError } = await import("./context.js");
-		const json = argv.includes("--json");
+		const end = argv.indexOf("--");
+		const json = argv.slice(0, end < 0 ? argv.length : end).includes("--json");
 		if (!(error instanceof CommanderError)) return printError(error, json);
-		if (error.exitCode === 0) return 0;
-		// commander has written its own sentence to stderr; with --json the one value on stdout is still owed
-		return json ? printError(usageError(error.message.replace(/^error: /, "")), true) : 2;
+		const { createOutput } = await import("./output.js");
+		const output = createOutput();
+		if (error.exitCode === 0) {
+			const text = said.out.trimEnd();
+			if (json) output.json(error.code === "commander.version" ? { version: text } : { help: text });
+			else output.result(said.out);
+			return 0;
+		}
+		// a group without a verb shows its help, which is no sentence
+		const sentence = error.code === "commander.help" ? "no verb was given" : error.message.replace(/^error: /, "");
+		if (json) return printError(usageError(sentence), true, output);
+		output.note(said.error.trimEnd());
+		return 2;
 	}
 }
 
+function jsonOption(): Option {
+	return new Option("--json", "print exactly one JSON value on stdout");
+}
+
 function group(parent: Command, name: string, description: string): Command {
-	return parent.command(name).description(description).exitOverride();
+	return parent.command(name).description(description).addOption(jsonOption().hideHelp()).exitOverride();
 }
 
 function verb(
@@ -107,7 +134,7 @@ function verb(
 	return parent
 		.command(usage)
 		.description(description)
-		.option("--json", "print exactly one JSON value on stdout")
+		.addOption(jsonOption())
 		.option("--config <file>", "the configuration (default: mortise.yaml here, else the embedded one)")
 		.option(
 			"--home <folder>",
@@ -117,7 +144,19 @@ function verb(
 		.action(async (...given: unknown[]) => {
 			const command = given.at(-1) as Command;
 			const options = command.optsWithGlobals<CommonOptions & Record<string, unknown>>();
-			const [{ createContext }, { run }] = await Promise.all([import("./context.js"), load()]);
-			process.exitCode = await run(createContext(options), command.processedArgs.flat() as string[], options);
+			const args = command.processedArgs.flat() as string[];
+			const [{ createContext, usageError }, { run }] = await Promise.all([import("./context.js"), load()]);
+			const empty = emptyOne(command, options);
+			if (empty !== undefined) throw usageError(`${empty} is empty`);
+			process.exitCode = await run(createContext(options), args, options);
 		});
+}
+
+/** What was given as an empty text, such as by a variable of a script that is not set: never what was meant. */
+function emptyOne(command: Command, options: Record<string, unknown>): string | undefined {
+	const argument = command.registeredArguments.find((_, index) =>
+		[command.processedArgs[index]].flat().some((value) => value === ""),
+	);
+	if (argument !== undefined) return `<${argument.name()}>`;
+	return command.options.find((option) => options[option.attributeName()] === "")?.long;
 }

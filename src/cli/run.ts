@@ -12,7 +12,7 @@ export async function run(
 	options: Record<string, unknown>,
 ): Promise<number> {
 	const [reference = "", message = ""] = args;
-	const { signal, done } = interruptSignal();
+	const { signal, done } = interruptSignal(context);
 	try {
 		const approver = approverFor(context, options);
 		const result = await withRuntime(context, (runtime) =>
@@ -23,43 +23,62 @@ export async function run(
 				...(context.json ? {} : { onEvent: (event) => tellEvent(context, event) }),
 			}),
 		);
-		return printResult(context, result);
+		if (context.json) context.print(turnValue(result), "");
+		else printTurn(context, result);
+		return turnExitCode(result);
 	} finally {
 		done();
 	}
 }
 
-/** Prints what became of a turn (DESIGN section 11) and gives the exit code. */
-export function printResult(context: Context, result: TurnResult): number {
+/** What became of a turn as `--json` gives it (DESIGN section 11). */
+export function turnValue(result: TurnResult): object {
+	switch (result.kind) {
+		case "refused":
+			return { refused: true, failures: result.failures };
+		case "failed": {
+			const { error, session, turn, tools, published } = result;
+			return { error, session, turn, tools, ...(published === undefined ? {} : { published }) };
+		}
+		case "done": {
+			const { kind: _kind, ...rest } = result;
+			return rest;
+		}
+		default:
+			return result satisfies never;
+	}
+}
+
+/** The exit code of a turn. */
+export function turnExitCode(result: TurnResult): number {
+	if (result.kind === "done") return exitCodes.ok;
+	return result.kind === "failed" && result.error.owner === "host" ? exitCodes.host : exitCodes.refused;
+}
+
+/** Says to a person what became of a turn: the reply or the refusal on stdout, the rest on stderr. */
+export function printTurn(context: Context, result: TurnResult): void {
 	switch (result.kind) {
 		case "refused": {
 			const lines = result.failures.map(
 				({ rule, message, fix }) => `  ${rule}: ${message}${fix === undefined ? "" : `\n    fix: ${fix}`}`,
 			);
-			context.print({ refused: true, failures: result.failures }, ["refused; nothing was run", ...lines].join("\n"));
-			return exitCodes.refused;
+			context.print(turnValue(result), ["refused; nothing was run", ...lines].join("\n"));
+			return;
 		}
-		case "failed": {
-			const { error, session, turn, tools, published } = result;
-			if (context.json)
-				context.print({ error, session, turn, tools, ...(published === undefined ? {} : { published }) }, "");
-			else context.tell(describeError(error));
-			return error.owner === "host" ? exitCodes.host : exitCodes.refused;
-		}
-		case "done": {
-			const { kind: _kind, ...rest } = result;
-			context.print(rest, result.reply);
-			if (context.json) return exitCodes.ok;
+		case "failed":
+			context.tell(describeError(result.error));
+			return;
+		case "done":
+			context.print(turnValue(result), result.reply);
 			for (const { setting, asked, given } of result.narrowed)
 				context.tell(`narrowed: ${setting} from ${asked} to ${given}`);
 			if (result.stop !== "end") context.tell(`stopped: ${result.stop}`);
 			if (result.published?.ok === false)
 				context.tell(`state was not published: ${describeError(result.published.error)}`);
 			context.tell(`session ${result.session}`);
-			return exitCodes.ok;
-		}
+			return;
 		default:
-			return result satisfies never;
+			result satisfies never;
 	}
 }
 

@@ -16,17 +16,21 @@ export async function withRuntime<T>(
 	}
 }
 
-/** Aborted by the first Ctrl-C or SIGTERM; the second Ctrl-C ends the process. */
-export function interruptSignal(): { readonly signal: AbortSignal; readonly done: () => void } {
+/** Aborted by the first of the signals that comes; a second one ends the process. */
+export function interruptSignal(
+	context: Context,
+	signals: readonly NodeJS.Signals[] = ["SIGINT", "SIGTERM"],
+): { readonly signal: AbortSignal; readonly done: () => void } {
 	const aborter = new AbortController();
-	const stop = () => aborter.abort();
-	process.once("SIGINT", stop);
-	process.once("SIGTERM", stop);
+	const stop = () => {
+		context.tell("stopping; once more ends the program at once");
+		aborter.abort();
+	};
+	for (const name of signals) process.once(name, stop);
 	return {
 		signal: aborter.signal,
 		done: () => {
-			process.off("SIGINT", stop);
-			process.off("SIGTERM", stop);
+			for (const name of signals) process.off(name, stop);
 		},
 	};
 }

@@ -1,4 +1,4 @@
-import { mkdir, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
 import type { JsonObject } from "@mortise/sdk/contract";
 import {
@@ -13,6 +13,7 @@ import {
 import { matchDocument } from "../capability/index.js";
 import type { LoadedSet, RuntimeDocument } from "../contract/index.js";
 import { escapeText } from "../errors.js";
+import { makeFolder } from "../make-folder.js";
 import type { StatePlace, StateTarget } from "../state/index.js";
 import { checkSettings } from "./load.js";
 import type { Settings } from "./settings.js";
@@ -107,8 +108,7 @@ async function finish(
 	}
 	const place = placeOf(spec, desk);
 	// the operator named the place, or the host did: a missing folder is made, as `.living` is in a repository
-	if (place !== undefined && spec.origin === "config")
-		await mkdir(place.root, { recursive: true, mode: 0o700 }).catch(() => undefined);
+	if (place !== undefined && spec.origin === "config") await makeFolder(place.root, 0o700).catch(() => undefined);
 	const target = spec.state === undefined ? undefined : desk.targets.get(spec.state.target);
 	const checked = target === undefined || place === undefined ? undefined : await target.check(place);
 	if (checked !== undefined && !checked.ok) {

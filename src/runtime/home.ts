@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { HostError } from "../errors.js";
+import { makeFolder } from "../make-folder.js";
 
 /** The places under `--home`. Absolute paths. */
 export type Home = {
@@ -27,8 +27,8 @@ export type Home = {
 export async function openHome(folder: string, drop?: string): Promise<Home> {
 	const home = homeAt(folder, drop);
 	try {
-		for (const each of [home.folder, home.cache, home.logs]) await mkdir(each, { recursive: true, mode: 0o700 });
-		await mkdir(home.bundles, { recursive: true, mode: 0o755 });
+		for (const each of [home.folder, home.cache, home.logs]) await makeFolder(each, 0o700);
+		await makeFolder(home.bundles, 0o755);
 	} catch (error) {
 		throw new HostError(
 			"home.unusable",

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { constants, existsSync } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, realpath, rename, unlink } from "node:fs/promises";
 import { join } from "node:path";
+import { makeFolder } from "../make-folder.js";
 
 /** Why the workspace does not do what a model asked; the message is for the model. */
 export class WorkspaceRefusal extends Error {}
@@ -64,7 +65,7 @@ export async function writeWorkspaceFile(
 	signal: AbortSignal,
 ): Promise<void> {
 	if (content.length > maxFileBytes) throw tooLarge(path, content.length);
-	await mkdir(root, { recursive: true, mode: 0o700 });
+	await makeFolder(root, 0o700);
 	await within(root, path, true, async ({ folder, name }) => {
 		const mode = await modeOf(folder, name, path);
 		const temporary = `.${randomBytes(12).toString("hex")}.part`;

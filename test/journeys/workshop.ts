@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -16,7 +16,8 @@ export { aBundle, aManifest, aWasmBundle, type Files, writeFiles } from "../fixt
 
 /** The checkout. */
 export const root = fileURLToPath(new URL("../../", import.meta.url));
-const cli = join(root, "dist/cli/main.js");
+/** The built command line. */
+export const cli = join(root, "dist/cli/main.js");
 
 const closers: (() => Promise<unknown>)[] = [];
 afterAll(async () => {
@@ -85,7 +86,7 @@ async function open(options: {
 	// through the file, as an operator gives it
 	const file = join(home, "mortise.yaml");
 	await writeFile(file, JSON.stringify(config));
-	const environment = { variables: options.environment ?? {}, noColor: true, logLevel: "debug", homeFolder: undefined };
+	const environment = { variables: options.environment ?? {}, logLevel: "debug", homeFolder: undefined };
 	const logged: string[] = [];
 	const runtime = await openRuntime({
 		loaded: await loadConfig({ file, home }, environment),
@@ -98,6 +99,8 @@ async function open(options: {
 /** What one run of the command line came to. */
 export type Ran = {
 	readonly status: number | null;
+	/** What ended it when it did not end by itself. */
+	readonly signal: NodeJS.Signals | null;
 	readonly stdout: string;
 	readonly stderr: string;
 	/** The one JSON value on stdout; fails when there is anything else. */
@@ -108,16 +111,18 @@ export type RunOptions = {
 	readonly home: string;
 	readonly cwd?: string;
 	readonly input?: string;
+	/** Has the process in its hands instead of `input`: writes and ends its standard input, and sends signals. */
+	readonly drive?: (child: ChildProcessWithoutNullStreams) => void;
 	readonly environment?: { readonly [name: string]: string };
 };
 
 /** Runs the built command line as a person would, in a process of its own. */
 export function mortise(args: readonly string[], options: RunOptions): Promise<Ran> {
-	const { home, cwd = home, input = "", environment = {} } = options;
+	const { home, cwd = home, input = "", drive, environment = {} } = options;
 	return new Promise((resolve, reject) => {
 		const child = spawn(process.execPath, [cli, ...args, "--home", home], {
 			cwd,
-			env: { PATH: process.env.PATH, NO_COLOR: "1", ...environment },
+			env: { PATH: process.env.PATH, ...environment },
 			stdio: ["pipe", "pipe", "pipe"],
 		});
 		const out: Buffer[] = [];
@@ -125,13 +130,15 @@ export function mortise(args: readonly string[], options: RunOptions): Promise<R
 		child.stdout.on("data", (chunk: Buffer) => out.push(chunk));
 		child.stderr.on("data", (chunk: Buffer) => err.push(chunk));
 		child.stdin.on("error", () => undefined);
-		child.stdin.end(input);
+		if (drive === undefined) child.stdin.end(input);
+		else drive(child);
 		child.on("error", reject);
-		child.on("close", (status) => {
+		child.on("close", (status, signal) => {
 			const stdout = Buffer.concat(out).toString();
 			const stderr = Buffer.concat(err).toString();
 			resolve({
 				status,
+				signal,
 				stdout,
 				stderr,
 				json: () => {

@@ -1,0 +1,47 @@
+/** Where text goes: a stream of the process, or what a test puts in its place. */
+export type OutputStream = { readonly isTTY?: boolean; readonly write: (text: string) => unknown };
+/** The two streams of a command line. */
+export type Streams = { readonly stdout: OutputStream; readonly stderr: OutputStream };
+
+/**
+ * The one way out of the command line. Text may hold what a plugin, a model or a repository wrote, so the characters a
+ * terminal obeys are escaped, except where a script takes the text as it is: a result on a stdout that is no terminal.
+ */
+export type Output = {
+	/** A result on stdout, ended by a line end; nothing for an empty text. */
+	readonly result: (text: string) => void;
+	/** The one JSON value of `--json`. */
+	readonly json: (value: unknown) => void;
+	/** Progress and errors on stderr, one line end added. */
+	readonly note: (text: string) => void;
+};
+
+export function createOutput(streams: Streams = process): Output {
+	const { stdout, stderr } = streams;
+	return {
+		result: (text) => {
+			const shown = stdout.isTTY === true ? forTerminal(text) : text;
+			if (shown !== "") stdout.write(shown.endsWith("\n") ? shown : `${shown}\n`);
+		},
+		json: (value) => void stdout.write(`${jsonText(value)}\n`),
+		// always: a log of stderr is looked at on a terminal later
+		note: (text) => void stderr.write(`${forTerminal(text)}\n`),
+	};
+}
+
+/** C0, DEL, C1 and the controls of writing direction; line ends and tabs are how text is laid out. */
+const obeyed = /(?![\n\t])[\p{Cc}\p{Bidi_Control}]/gu;
+
+/** Text that a terminal shows and does not obey. */
+function forTerminal(text: string): string {
+	return text.replaceAll("\r\n", "\n").replace(obeyed, (character) => `\\u{${codeOf(character).toString(16)}}`);
+}
+
+/** JSON escapes C0 by itself; the rest is escaped as JSON has it, so the value stays the same. */
+function jsonText(value: unknown): string {
+	return JSON.stringify(value).replace(obeyed, (character) => `\\u${codeOf(character).toString(16).padStart(4, "0")}`);
+}
+
+function codeOf(character: string): number {
+	return character.codePointAt(0) ?? 0;
+}
