@@ -15,7 +15,8 @@ import {
 } from "yaml";
 import type { z } from "zod";
 import type { Problem } from "./contract/index.js";
-import { type ErrorCode, type ErrorFields, escapeText, problemOf } from "./errors.js";
+import { type ErrorCode, type ErrorFields, problemOf } from "./errors.js";
+import { checkValue } from "./schema-check.js";
 
 /** The largest YAML or JSON file that is read, in bytes. */
 export const maxDocumentBytes = 256 * 1024;
@@ -102,20 +103,15 @@ export function* yamlSteps(text: string | Uint8Array, file: string): Generator<v
 	return { document: { file, value, at: (path, key = false) => place(offsetOf(root, path, key)) }, problems: all };
 }
 
-/**
- * Checks a document against a schema and gives every problem with its place. A zod issue becomes one problem, an issue
- * over several unknown keys one problem a key; several issues of one value give the first. Ends at about 100 problems.
- */
+/** Checks a document against a schema and gives every fault of {@link checkValue} with its place. */
 export function checkDocument<T>(document: PlacedDocument, schema: z.ZodType<T>, code: ErrorCode): Read<T> {
-	const result = schema.safeParse(document.value);
-	if (result.success) return { ok: true, value: result.data };
-	const byPointer = new Map<string, Problem>();
-	for (const issue of result.error.issues) {
-		for (const problem of problemsOf(document, issue, code))
-			if (!byPointer.has(problem.pointer)) byPointer.set(problem.pointer, problem);
-		if (byPointer.size >= maxProblems) break;
-	}
-	return { ok: false, problems: [...byPointer.values()] };
+	const checked = checkValue(schema, document.value);
+	if (checked.ok) return checked;
+	const problems = checked.faults.map(({ path, key, message }) => {
+		const place = { file: document.file, ...document.at(path, key), pointer: pointerOf(path) };
+		return problemOf(code, place, { detail: message });
+	});
+	return { ok: false, problems };
 }
 
 /** A JSON pointer (RFC 6901). */
@@ -305,51 +301,6 @@ function pathAt(root: Node | null, offset: number): Path {
 			node = node.items[index];
 		} else return path;
 	}
-}
-
-type Issue = z.core.$ZodIssue;
-
-function problemsOf(document: PlacedDocument, issue: Issue, code: ErrorCode): Problem[] {
-	const path = issue.path.map((part) => (typeof part === "symbol" ? String(part) : part));
-	const problem = (where: Path, key: boolean, detail: string): Problem =>
-		problemOf(code, { file: document.file, ...document.at(where, key), pointer: pointerOf(where) }, { detail });
-	if (issue.code === "unrecognized_keys")
-		return issue.keys
-			.slice(0, maxProblems)
-			.map((key) => problem([...path, key], true, `unknown key "${escapeText(key)}"`));
-	const name = path.length === 0 ? "" : `${escapeText(path.join("."))}: `;
-	if (issue.code === "invalid_union") {
-		const best = bestBranch(issue);
-		if (best !== undefined)
-			return best.flatMap((inner) => problemsOf(document, { ...inner, path: [...issue.path, ...inner.path] }, code));
-		if (has(document.value, path) && issue.errors.length > 0) {
-			const reasons = new Set(issue.errors.map((branch) => firstLine(branch[0]?.message ?? "is not allowed")));
-			return [problem(path, false, `${name}${[...reasons].join("; or: ")}`)];
-		}
-	}
-	if (issue.code === "invalid_key" || issue.code === "invalid_element") {
-		const inner = issue.issues.map((each) => each.message).join("; ");
-		return [problem(path, true, `"${escapeText(String(path.at(-1) ?? ""))}": ${inner}`)];
-	}
-	const missing = !has(document.value, path);
-	return [problem(path, false, missing ? `${name}is missing` : `${name}${firstLine(issue.message)}`)];
-}
-
-/** Of a union's branches, the one that went furthest in: a wrong value inside an object beats "not a string". */
-function bestBranch(issue: Issue & { code: "invalid_union" }): Issue[] | undefined {
-	const deep = issue.errors.filter((branch) =>
-		branch.some((inner) => inner.path.length > 0 || inner.code === "unrecognized_keys"),
-	);
-	return deep.length === 1 ? deep[0] : issue.errors.length === 1 ? issue.errors[0] : undefined;
-}
-
-function has(value: unknown, path: Path): boolean {
-	let here: unknown = value;
-	for (const part of path) {
-		if (typeof here !== "object" || here === null || !Object.hasOwn(here, part)) return false;
-		here = (here as Record<string | number, unknown>)[part];
-	}
-	return true;
 }
 
 function firstLine(message: string): string {

@@ -9,7 +9,18 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 /** The rooms of `src/`, lowest first (docs/architecture). A room imports from lower levels and from itself. */
 const levels: readonly (readonly string[])[] = [
 	["contract"],
-	["errors", "log", "config", "embedded-config", "yaml", "database", "json-schema", "make-folder", "thread-entry"],
+	[
+		"errors",
+		"log",
+		"config",
+		"embedded-config",
+		"yaml",
+		"database",
+		"json-schema",
+		"make-folder",
+		"schema-check",
+		"thread-entry",
+	],
 	["bundle"],
 	["isolation", "broker"],
 	["engine"],

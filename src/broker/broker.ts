@@ -3,6 +3,7 @@ import { type HostArguments, type HostFunction, type HostResult, hostFunctions }
 import type { LoadedPlugin } from "../contract/index.js";
 import type { Database } from "../database.js";
 import type { Logger } from "../log.js";
+import { checkValue, faultText } from "../schema-check.js";
 import { performHttp } from "./http.js";
 import { createKv } from "./kv.js";
 import { createPlaceholders } from "./placeholders.js";
@@ -173,18 +174,17 @@ function count(job: JobState, request: BrokerRequest): void {
 
 function readArguments<F extends HostFunction>(name: F, given: unknown): HostArguments<F> {
 	const checked = parse(name, given);
-	if (checked?.success !== true) {
-		const issue = checked?.error.issues[0];
-		const place = issue === undefined || issue.path.length === 0 ? "its arguments" : issue.path.map(String).join(".");
-		throw new Refusal("invalid_input", `${name}: ${place}: ${issue?.message ?? "cannot be read"}`.slice(0, 500));
+	if (checked?.ok !== true) {
+		const detail = checked === undefined ? "its arguments cannot be read" : faultText(checked.faults);
+		throw new Refusal("invalid_input", `${name}: ${detail}`.slice(0, 500));
 	}
 	// the schema of this name was the one that passed
-	return checked.data as HostArguments<F>;
+	return checked.value as HostArguments<F>;
 }
 
 function parse(name: HostFunction, given: unknown) {
 	try {
-		return hostFunctions[name].arguments.safeParse(given);
+		return checkValue(hostFunctions[name].arguments, given);
 	} catch {
 		// nested deeper than the stack
 		return undefined;

@@ -4,6 +4,7 @@ import { BundleId } from "@mortise/sdk/contract";
 import writeFileAtomic from "write-file-atomic";
 import { z } from "zod";
 import { HostError } from "../errors.js";
+import { checkValue, faultText } from "../schema-check.js";
 
 const Digest = z.string().regex(/^sha256:[0-9a-f]{64}$/);
 
@@ -51,10 +52,9 @@ export async function readReceipts(home: string): Promise<Receipts> {
 	} catch (error) {
 		throw new HostError("receipts.invalid", { file, detail: "it is not plain JSON" }, { cause: error });
 	}
-	const checked = ReceiptsFile.safeParse(value);
-	if (checked.success) return checked.data.bundles;
-	const [issue] = checked.error.issues;
-	throw new HostError("receipts.invalid", { file, detail: `${issue?.path.join(".")}: ${issue?.message}` });
+	const checked = checkValue(ReceiptsFile, value);
+	if (checked.ok) return checked.value.bundles;
+	throw new HostError("receipts.invalid", { file, detail: faultText(checked.faults) });
 }
 
 /** The receipt of an id; own members only. */

@@ -9,6 +9,7 @@ import {
 } from "../contract/index.js";
 import { HostError } from "../errors.js";
 import type { DescribedProfile } from "../isolation/index.js";
+import { checkValue, faultText } from "../schema-check.js";
 import { sortRecords, sortTexts } from "./order.js";
 import { compareVersions } from "./version.js";
 
@@ -74,10 +75,9 @@ export function deriveDocument(input: DocumentInput): RuntimeDocument {
 		"x-state-targets": stateTargets(set),
 		"x-tools": sortRecords(input.tools.map(toolEntry), nameOf),
 	};
-	const checked = RuntimeDocument.safeParse(document);
-	if (checked.success) return document;
-	const detail = checked.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`).join("; ");
-	throw new HostError("document.underivable", { detail });
+	const checked = checkValue(RuntimeDocument, document);
+	if (checked.ok) return document;
+	throw new HostError("document.underivable", { detail: faultText(checked.faults) });
 }
 
 function droppedEntry(drop: ToolDrop) {

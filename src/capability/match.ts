@@ -1,5 +1,6 @@
 import { RuntimeDocument } from "../contract/index.js";
 import { escapeText } from "../errors.js";
+import { checkValue, faultText } from "../schema-check.js";
 import { acceptsVersion, readVersion } from "./version.js";
 
 /** The four rules of C5, and `schema` for a document that is no valid capability document. */
@@ -61,13 +62,8 @@ function failure(rule: MatchRule, message: string | undefined): MatchFailure | u
 function parseDocument(document: unknown): { ok: true; value: RuntimeDocument } | { ok: false; detail: string } {
 	// zod leaves this key out of what it checks, a JSON Schema validator does not
 	if (isMap(document) && Object.hasOwn(document, "__proto__")) return { ok: false, detail: "unknown key __proto__" };
-	const result = RuntimeDocument.safeParse(document);
-	if (result.success) return { ok: true, value: result.data };
-	const faults = result.error.issues.map((issue) => {
-		const place = issue.path.map(String).join(".");
-		return place === "" ? issue.message : `${place}: ${issue.message}`;
-	});
-	return { ok: false, detail: oneLine(faults.join("; ")) };
+	const checked = checkValue(RuntimeDocument, document);
+	return checked.ok ? checked : { ok: false, detail: oneLine(faultText(checked.faults)) };
 }
 
 function versionFault(document: RuntimeDocument, value: unknown): string | undefined {

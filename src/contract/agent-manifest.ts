@@ -29,7 +29,7 @@ export type RepositoryRequest = z.infer<typeof RepositoryRequest>;
 /** `.living/manifest.yaml` (contract/shapes), as the strict `validate` reads it. `match` reads it leniently (rule C7). */
 export const AgentManifest = z
 	.object({
-		protocol_version: z.string().regex(/^v?(0|[1-9]\d*)\.(0|[1-9]\d*)(\.(0|[1-9]\d*))?$/, "such as v0.1.0"),
+		protocol_version: z.string().regex(/^v?(0|[1-9]\d*)\.(0|[1-9]\d*)(\.(0|[1-9]\d*))?$/, "a version such as v0.1.0"),
 		agent_capabilities: z.array(z.string().min(1)),
 		isolation_profile: IsolationProfile,
 		state_publication: z.object({ target: SourceName, path: z.string().min(1).optional() }).strict(),

@@ -84,7 +84,14 @@ export const Config = z.strictObject({
 	control_process: z
 		.union([z.strictObject({ fd: z.number().int().min(3).max(1023) }), z.strictObject({ socket: z.string().min(1) })])
 		.optional(),
-	agents: z.record(z.string().regex(/^[a-z0-9]([a-z0-9_-]{0,62}[a-z0-9])?$/), AgentSettings).optional(),
+	agents: z
+		.record(
+			z
+				.string()
+				.regex(/^[a-z0-9]([a-z0-9_-]{0,62}[a-z0-9])?$/, "1 to 64 of a-z 0-9 _ -, with a letter or digit at both ends"),
+			AgentSettings,
+		)
+		.optional(),
 	repositories: z
 		.strictObject({
 			allow: z.array(z.string().min(1)).optional(),

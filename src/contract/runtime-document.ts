@@ -1,7 +1,9 @@
 import { z } from "zod";
 
 /** `vMAJOR.MINOR`, without leading zeros (rule C2). */
-export const ProtocolVersion = z.string().regex(/^v(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)$/, "vMAJOR.MINOR, such as v0.1");
+export const ProtocolVersion = z
+	.string()
+	.regex(/^v(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)$/, "a version vMAJOR.MINOR, such as v0.1");
 export type ProtocolVersion = z.infer<typeof ProtocolVersion>;
 
 const fields = {

@@ -1,8 +1,10 @@
 // Runs in: worker.
+
 import { Answer, type Failure, type Operation, operations } from "@mortise/sdk/contract";
 import type { z } from "zod";
 import type { ErrorReport } from "../contract/index.js";
 import { errorReport } from "../errors.js";
+import { checkValue, faultText } from "../schema-check.js";
 
 /** A call's outcome without its bookkeeping (`ms`, `refused`). */
 export type ReadAnswer =
@@ -79,11 +81,8 @@ type Checked<T> = { readonly ok: true; readonly value: T } | { readonly ok: fals
 
 function check<S extends z.ZodType>(schema: S, value: unknown): Checked<z.output<S>> {
 	try {
-		const parsed = schema.safeParse(value);
-		if (parsed.success) return { ok: true, value: parsed.data };
-		const issue = parsed.error.issues[0];
-		const place = issue === undefined || issue.path.length === 0 ? "the answer" : issue.path.map(String).join(".");
-		return { ok: false, detail: `${place}: ${issue?.message ?? "not of the right shape"}` };
+		const checked = checkValue(schema, value);
+		return checked.ok ? checked : { ok: false, detail: faultText(checked.faults) };
 	} catch (error) {
 		// the schema walks a value by recursion: one nested thousands of levels deep ends in a RangeError
 		return { ok: false, detail: `it cannot be checked (${error instanceof Error ? error.message : String(error)})` };

@@ -1,6 +1,7 @@
 import { type InputOf, type OutputOf, operations } from "@mortise/sdk/contract";
 import type { CallOutcome } from "../contract/index.js";
 import { errorReport } from "../errors.js";
+import { checkValue, faultText } from "../schema-check.js";
 import type { MemoryOperation, MemoryOutcome, MemoryStore } from "./memory-store.js";
 
 /** Calls one operation of the plugin's door, wherever it lives. Must not reject. */
@@ -14,13 +15,13 @@ export function createPluginMemory(name: string, call: CallMemory): MemoryStore 
 	const run =
 		<O extends MemoryOperation>(op: O) =>
 		async (input: InputOf<O>): Promise<MemoryOutcome<OutputOf<O>>> => {
-			const asked = operations[op].input.safeParse(input);
-			if (!asked.success) {
-				const message = `${op}: ${asked.error.issues.map((issue) => `${issue.path.join(".")} ${issue.message}`).join("; ")}`;
+			const asked = checkValue(operations[op].input, input);
+			if (!asked.ok) {
+				const message = `${op}: ${faultText(asked.faults)}`;
 				const failure = { code: "invalid_input" as const, message };
 				return { ok: false, error: errorReport("plugin.failed", { failure: failure.code, message }), failure };
 			}
-			const outcome = await call(op, asked.data);
+			const outcome = await call(op, asked.value);
 			if (!outcome.ok) {
 				return {
 					ok: false,
@@ -28,14 +29,14 @@ export function createPluginMemory(name: string, call: CallMemory): MemoryStore 
 					...(outcome.failure === undefined ? {} : { failure: outcome.failure }),
 				};
 			}
-			const answer = operations[op].output.safeParse(outcome.output);
-			const limit = "limit" in asked.data ? asked.data.limit : undefined;
-			if (!answer.success) return badAnswer(op, answer.error.issues[0]?.message ?? "another shape");
-			if (limit !== undefined && "entries" in answer.data && answer.data.entries.length > limit) {
-				return badAnswer(op, `${answer.data.entries.length} entries where at most ${limit} were asked for`);
+			const answer = checkValue(operations[op].output, outcome.output);
+			const limit = "limit" in asked.value ? asked.value.limit : undefined;
+			if (!answer.ok) return badAnswer(op, faultText(answer.faults));
+			if (limit !== undefined && "entries" in answer.value && answer.value.entries.length > limit) {
+				return badAnswer(op, `${answer.value.entries.length} entries where at most ${limit} were asked for`);
 			}
 			// the schema of this operation has just accepted it
-			return { ok: true, output: answer.data as OutputOf<O> };
+			return { ok: true, output: answer.value as OutputOf<O> };
 		};
 	return {
 		name,

@@ -46,7 +46,10 @@ export const ManifestTool = z.strictObject({
 	effects: z.array(Effect).optional(),
 	export: z
 		.string()
-		.regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/)
+		.regex(
+			/^[A-Za-z_][A-Za-z0-9_]{0,127}$/,
+			"the name of an export: letters, digits and '_', not beginning with a digit",
+		)
 		.optional(),
 });
 export type ManifestTool = z.infer<typeof ManifestTool>;
@@ -95,7 +98,13 @@ export const Manifest = z.strictObject({
 		memory: z.array(z.strictObject({ name: SourceName, features })).optional(),
 		channels: z.array(z.strictObject({ name: SourceName, features })).optional(),
 		state_targets: z.array(SourceName).optional(),
-		agent_capabilities: z.array(z.string().regex(/^[a-z][a-z0-9_]{0,63}$/)).optional(),
+		agent_capabilities: z
+			.array(
+				z
+					.string()
+					.regex(/^[a-z][a-z0-9_]{0,63}$/, "a capability such as plan_trips: a-z 0-9 _, beginning with a letter"),
+			)
+			.optional(),
 	}),
 	permissions: Permissions.optional(),
 	config: JsonSchema.optional(),

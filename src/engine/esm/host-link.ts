@@ -1,7 +1,9 @@
 // Runs in: worker.
+
 import { randomBytes } from "node:crypto";
 import { type Failure, type HostFunction, type HostResult, hostFunctions } from "@mortise/sdk/contract";
 import type { HostPort, PluginCode } from "../../contract/index.js";
+import { checkValue, faultText } from "../../schema-check.js";
 
 /** Host calls one plugin call may make, `log` not counted. */
 const maxCalls = 1000;
@@ -154,10 +156,9 @@ function isLinked(code: PluginCode, name: string): name is HostFunction {
 
 function readArguments(name: HostFunction, text: string): HostResult {
 	try {
-		const parsed = hostFunctions[name].arguments.safeParse(JSON.parse(text));
-		if (parsed.success) return { ok: true, value: parsed.data };
-		const issue = parsed.error.issues[0];
-		const message = `host.${name}: ${issue?.path.map(String).join(".") || "the arguments"}: ${issue?.message ?? "invalid"}`;
+		const checked = checkValue(hostFunctions[name].arguments, JSON.parse(text));
+		if (checked.ok) return checked;
+		const message = `host.${name}: ${faultText(checked.faults)}`;
 		return { ok: false, failure: { code: "invalid_input", message } };
 	} catch {
 		// nested too deeply to be checked, or no JSON

@@ -1,4 +1,5 @@
 // Runs in: worker.
+
 import { randomBytes } from "node:crypto";
 import {
 	type FailureCode,
@@ -7,6 +8,7 @@ import {
 	type HostResult,
 	hostFunctions,
 } from "@mortise/sdk/contract";
+import { checkValue, faultText } from "../../schema-check.js";
 import type { CallState } from "./call-state.js";
 
 /** Host calls that one call of a plugin may make; logging is bounded by its own measure. */
@@ -81,10 +83,8 @@ function readArguments(state: CallState, name: HostFunction, address: bigint): H
 	}
 	try {
 		const value: unknown = bytes.byteLength === 0 ? {} : JSON.parse(new TextDecoder().decode(bytes));
-		const parsed = hostFunctions[name].arguments.safeParse(value);
-		if (parsed.success) return { ok: true, value: parsed.data };
-		const issue = parsed.error.issues[0];
-		return failed("invalid_input", `host.${name}: ${issue?.path.map(String).join(".")}: ${issue?.message}`);
+		const checked = checkValue(hostFunctions[name].arguments, value);
+		return checked.ok ? checked : failed("invalid_input", `host.${name}: ${faultText(checked.faults)}`);
 	} catch (error) {
 		// no JSON, or nested deeper than a schema can walk
 		return failed("invalid_input", `host.${name}: ${error instanceof Error ? error.message : String(error)}`);
