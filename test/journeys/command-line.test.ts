@@ -177,6 +177,18 @@ describe("chat", () => {
 	});
 });
 
+describe("the runtime underneath", () => {
+	it("shows no warning of its own to who runs a verb", async () => {
+		// nothing cached: everything is loaded and tried anew
+		const home = await aFolder();
+		for (const args of [["doctor"], ["doc"], ["call", "text_upper", '{"text":"a"}', "--yes"], ["chat", "--yes"]]) {
+			const ran = await mortise(args, { home, input: "use text_upper with a\nuse note_list\n" });
+			expect(ran.status, ran.stderr).toBe(0);
+			expect(ran.stderr, args.join(" ")).not.toMatch(/warning|experimental/i);
+		}
+	});
+});
+
 describe("a stranger's text", () => {
 	const script = "/usr/bin/script";
 	const code = String.raw`"\u001b]0;owned\u0007\u001b]52;c;ZXZpbA==\u0007\u001b[2J\u009b1mtext\nnext\u202e"`;

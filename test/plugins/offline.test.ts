@@ -9,7 +9,7 @@ const string = { type: "string" };
 const upper = { name: "upper", description: "", input: object({ text: string }, ["text"]) };
 const add = {
 	name: "add",
-	description: "",
+	description: "Adds two numbers",
 	input: object({ a: { type: "number" }, b: { type: "number" }, note: string }, ["a", "b"]),
 };
 const store = { name: "memory_store", description: "", input: object({ content: string, key: string }, ["content"]) };
@@ -124,7 +124,7 @@ describe("offline", () => {
 
 	it("says which tool is missing and which are offered", async () => {
 		expect((await turn("use nothing with x")).reply).toMatch(
-			/^nothing: there is no such tool here\. Offered: upper, add/,
+			/^nothing: there is no such tool here\. Tools here: upper, add/,
 		);
 	});
 
@@ -134,12 +134,48 @@ describe("offline", () => {
 		);
 	});
 
-	it.each(["Tell me a story", "", "hello", "{{{{", '"'])(
-		"says that it is no model, and what it can do, to %j",
+	it.each(["help", "Help!", "what can you do?", "?", ""])(
+		"says that it is no model, what can be written and which tools there are, to %j",
 		async (question) => {
-			expect((await turn(question)).reply).toMatch(/^I am not a model/);
+			const { reply, calls } = await turn(question);
+			expect(calls).toEqual([]);
+			expect(reply).toMatch(/^I am not a model: I follow explicit requests/);
+			expect(reply).toMatch(/^Tools here: upper, add/m);
 		},
 	);
+
+	it.each(["Tell me a story", "hello", "{{{{", '"'])(
+		"says that it did not understand %j, and the same",
+		async (question) => {
+			const { reply } = await turn(question);
+			expect(reply.split("\n")[0]).toBe(`not understood: ${JSON.stringify(question)}`);
+			expect(reply).toMatch(/^I am not a model/m);
+		},
+	);
+
+	it("offers in its help only what works: each form it names is understood", async () => {
+		const { reply } = await turn("help");
+		const forms = [...reply.matchAll(/^- (.*?)(?:, for .*)?$/gm)].map((match) => match[1] ?? "");
+		expect(forms.length).toBeGreaterThanOrEqual(7);
+		for (const form of forms) {
+			const request = form
+				.replace(/TOOL with (TEXT|WORDS)/, "upper with a")
+				.replace("TOOL with key=value, key=", "add with a=1, note=")
+				.replace('TOOL with {"key": "value"}', 'upper with {"text": "a"}')
+				.replace("TOOL", "add")
+				.replace("WORDS", "a word");
+			const answer = (await turn(request)).reply;
+			expect(answer, request).not.toMatch(/not understood|not called|there is no|I am not a model/);
+		}
+		const bare = await chat([{ role: "user", content: text("help") }], { tools: [] });
+		expect(textOf(bare.content)).toMatch(/There are no tools here\.$/);
+		expect(textOf(bare.content)).not.toMatch(/remember|TOOL/);
+	});
+
+	it("says what one tool takes", async () => {
+		expect((await turn("help add")).reply).toMatch(/^add: Adds two numbers\nadd: it takes a, b, note \(optional\)/);
+		expect((await turn("help nothing")).reply).toMatch(/^nothing: there is no such tool here/);
+	});
 
 	it("calls nothing when the tool choice is none", async () => {
 		const reply = await chat([{ role: "user", content: text("use upper with a") }], {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Host, HostFunction, HostResult, JsonObject, Manifest as ManifestType } from "@mortise/sdk/contract";
-import { FailureCode, Manifest } from "@mortise/sdk/contract";
+import { Manifest } from "@mortise/sdk/contract";
 import type { CallResult, Opened } from "@mortise/sdk/testing";
 import { effectiveLimits } from "../../src/broker/index.js";
 import type { CallOutcome, HostPort } from "../../src/contract/index.js";
@@ -85,12 +85,6 @@ export async function openBundle(
 function resultOf(outcome: CallOutcome): CallResult {
 	if (outcome.ok) return { ok: true, output: outcome.output };
 	if (outcome.failure !== undefined) return { ok: false, failure: outcome.failure };
-	const [, reported] = outcome.error.code === "plugin.failed" ? outcome.error.message.split(/(?<=^\w+): /) : [];
-	if (reported !== undefined)
-		return {
-			ok: false,
-			failure: { code: FailureCode.parse(outcome.error.message.split(":", 1)[0]), message: reported },
-		};
 	// the host refuses what is in no contract before any plugin sees it
 	const code = outcome.error.code === "engine.unknown_operation" ? "unknown_op" : "internal";
 	return { ok: false, failure: { code, message: JSON.stringify(outcome.error) } };

@@ -44,7 +44,8 @@ export function onlyString(schema: JsonSchema): string | undefined {
 	return strings.length === 1 ? strings[0] : undefined;
 }
 
-function needs(schema: JsonSchema): string {
+/** What a tool takes, and how it can be given, after the tool's name. */
+export function needs(schema: JsonSchema): string {
 	const names = Object.keys(propertiesOf(schema));
 	if (names.length === 0) return "it takes no arguments I can name; give them as a JSON object";
 	const required = requiredOf(schema);

@@ -8,18 +8,18 @@ import {
 	text,
 	textOf,
 } from "@mortise/sdk";
-import { onlyString, readArguments } from "./arguments.js";
+import { needs, onlyString, readArguments } from "./arguments.js";
 import { calculate, show } from "./arithmetic.js";
 import { type Request, requestsOf } from "./requests.js";
 
 const model = "offline-1";
 type ToolMessage = Extract<Message, { role: "tool" }>;
 
-/** What became of one request: a line for the reply and a result for the next, a tool to call first, or a problem. */
+/** What became of one request: a line for the reply and a result for the next, a tool to call first, or a line alone. */
 type Step =
 	| { readonly kind: "done"; readonly line: string; readonly result: string }
 	| { readonly kind: "call"; readonly tool: string; readonly arguments: JsonObject }
-	| { readonly kind: "problem"; readonly line: string };
+	| { readonly kind: "said"; readonly line: string };
 
 /**
  * Carries out the requests of the last user message. It keeps nothing between calls: how far it got follows from the
@@ -32,8 +32,7 @@ export function reply(input: ChatInput): ChatOutput {
 	const question = input.messages[asked];
 	const requests = question === undefined ? [] : requestsOf(textOf(question.content));
 	const tools = input.options.toolChoice === "none" ? [] : input.tools;
-	if (requests.length === 0 || requests.every(({ kind }) => kind === "unknown"))
-		return answer(input, { content: help(tools) });
+	if (requests.length === 0) return answer(input, { content: help(tools) });
 
 	const results = input.messages.slice(asked + 1).filter((message) => message.role === "tool");
 	const lines: string[] = [];
@@ -53,6 +52,8 @@ export function reply(input: ChatInput): ChatOutput {
 		lines.push(lineOf(request, result, shown, typeof stored === "string" ? stored : undefined));
 		previous = result.isError === true ? undefined : shown;
 	}
+	// who is understood in nothing is told what there is to say
+	if (requests.every(({ kind }) => kind === "unknown")) lines.push(help(tools));
 	return answer(input, { content: lines.join("\n") });
 }
 
@@ -66,14 +67,19 @@ function take(request: Request, tools: readonly ToolSpec[], previous: string | u
 			return memory("memory_recall", "query", request.text, tools, previous);
 		case "use": {
 			const tool = tools.find(({ name }) => name === request.tool);
-			if (tool === undefined)
-				return { kind: "problem", line: `${request.tool}: there is no such tool here. ${offered(tools)}` };
+			if (tool === undefined) return { kind: "said", line: missing(request.tool, tools) };
 			const read = readArguments(request.text, tool.input, previous);
-			if (!read.ok) return { kind: "problem", line: `${request.tool}: not called, ${read.problem}` };
+			if (!read.ok) return { kind: "said", line: `${request.tool}: not called, ${read.problem}` };
 			return { kind: "call", tool: tool.name, arguments: read.value };
 		}
+		case "help": {
+			if (request.tool === undefined) return { kind: "said", line: help(tools) };
+			const tool = tools.find(({ name }) => name === request.tool);
+			if (tool === undefined) return { kind: "said", line: missing(request.tool, tools) };
+			return { kind: "said", line: `${tool.name}: ${tool.description}\n${tool.name}: ${needs(tool.input)}` };
+		}
 		case "unknown":
-			return { kind: "problem", line: `not understood: ${JSON.stringify(request.text)}` };
+			return { kind: "said", line: `not understood: ${JSON.stringify(request.text)}` };
 		default:
 			return request satisfies never;
 	}
@@ -82,9 +88,9 @@ function take(request: Request, tools: readonly ToolSpec[], previous: string | u
 function calculation(expression: string, previous: string | undefined): Step {
 	const filled = expression.replaceAll("{result}", () => `(${previous?.trim() ?? ""})`);
 	const value = calculate(filled);
-	if (value === undefined) return { kind: "problem", line: `${expression}: not an expression I can calculate` };
+	if (value === undefined) return { kind: "said", line: `${expression}: not an expression I can calculate` };
 	const result = show(value);
-	if (result === "no number") return { kind: "problem", line: `${expression} has no value` };
+	if (result === "no number") return { kind: "said", line: `${expression} has no value` };
 	return { kind: "done", line: `${expression} = ${result}`, result };
 }
 
@@ -96,9 +102,9 @@ function memory(
 	previous: string | undefined,
 ): Step {
 	const tool = tools.find((one) => one.name === name);
-	if (tool === undefined) return { kind: "problem", line: `${name}: there is no such tool here, so I have no memory` };
+	if (tool === undefined) return { kind: "said", line: `${name}: there is no such tool here, so I have no memory` };
 	if (words.includes("{result}") && previous === undefined)
-		return { kind: "problem", line: `${name}: not called, there is no earlier result to put in place of {result}` };
+		return { kind: "said", line: `${name}: not called, there is no earlier result to put in place of {result}` };
 	const value = words.replaceAll("{result}", () => previous ?? "");
 	return { kind: "call", tool: name, arguments: { [onlyString(tool.input) ?? argument]: value } };
 }
@@ -135,17 +141,30 @@ function estimate(value: string): number {
 	return Math.ceil(value.length / 4);
 }
 
+function missing(name: string, tools: readonly ToolSpec[]): string {
+	return `${name}: there is no such tool here. ${offered(tools)}`;
+}
+
 function offered(tools: readonly ToolSpec[]): string {
-	return tools.length === 0 ? "None is offered." : `Offered: ${tools.map(({ name }) => name).join(", ")}.`;
+	return tools.length === 0 ? "There are no tools here." : `Tools here: ${tools.map(({ name }) => name).join(", ")}.`;
 }
 
 function help(tools: readonly ToolSpec[]): string {
+	const has = (name: string) => tools.some((tool) => tool.name === name);
 	return [
-		"I am not a model: I follow explicit requests, without a network. I understand:",
-		"- arithmetic, such as: what is 2+3*4",
-		"- remember WORDS, and: recall WORDS",
-		'- use TOOL with TEXT, use TOOL with key=value, key=value, or: use TOOL with {"key": "value"}',
-		"- several of these joined by 'then', '; ' or line breaks; {result} stands for the result before",
-		`Tools: ${offered(tools)}`,
+		"I am not a model: I follow explicit requests, the same way every time, without a network. You can write:",
+		"- what is 2+3*4",
+		...(has("memory_store") ? ["- remember WORDS"] : []),
+		...(has("memory_recall") ? ["- recall WORDS"] : []),
+		...(tools.length === 0
+			? []
+			: [
+					"- use TOOL with TEXT, for a tool that takes one text",
+					'- use TOOL with key=value, key="a, b"',
+					'- use TOOL with {"key": "value"}',
+					"- help TOOL, for what a tool takes",
+				]),
+		"Several are parted by line breaks, '; ' or the word then; {result} stands for the result of the one before.",
+		offered(tools),
 	].join("\n");
 }

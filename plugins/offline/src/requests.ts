@@ -3,6 +3,7 @@ export type Request =
 	| { readonly kind: "calculate"; readonly expression: string }
 	| { readonly kind: "remember" | "recall"; readonly text: string }
 	| { readonly kind: "use"; readonly tool: string; readonly text: string }
+	| { readonly kind: "help"; readonly tool?: string }
 	| { readonly kind: "unknown"; readonly text: string };
 
 /**
@@ -20,6 +21,11 @@ export function requestsOf(message: string): readonly Request[] {
 }
 
 function requestOf(text: string): Request {
+	const help =
+		/^(?:help(?:\s+(?:me\s+)?(?:with\s+|on\s+)?`?([A-Za-z0-9_-]{1,64})`?)?|what\s+can\s+you\s+do)[\s?!.]*$|^\?$/i.exec(
+			text,
+		);
+	if (help !== null) return { kind: "help", ...(help[1] === undefined ? {} : { tool: help[1] }) };
 	const use =
 		/^(?:use|call|run)\s+(?:the\s+tool\s+)?`?([A-Za-z0-9_-]{1,64})`?(?:\s+(?:with|on|for)\b)?(?:\s*:)?([\s\S]*)$/i.exec(
 			text,
