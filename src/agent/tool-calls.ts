@@ -61,10 +61,14 @@ async function prepare(turn: RunningTurn, call: ToolCall): Promise<Prepared> {
 	const immediate = (finished: Finished): Prepared => ({ kind: "immediate", call, finished });
 	const tool = plan.tools.find((each) => each.name === call.name);
 	if (tool === undefined) {
+		// asked too, so that the attempt is on record; whatever the answer, there is nothing to run
+		const started = stop.now();
+		if (!stop.signal.aborted) await stop.orStopped(gated(turn, call));
+		const ms = stop.now() - started;
 		const names = plan.tools.map((each) => each.name).join(", ") || "none";
 		const error = errorReport("turn.unknown_tool", { tool: call.name });
 		const told = `There is no tool named "${escapeText(call.name)}". Tools: ${names}.`;
-		return immediate({ content: text(told), ok: false, owner: "none", decision: "none", ms: 0, error });
+		return immediate({ content: text(told), ok: false, owner: "none", decision: "deny", ms, error });
 	}
 	const owner = ownerOf(tool);
 	if (!isObject(call.arguments)) {
@@ -73,7 +77,7 @@ async function prepare(turn: RunningTurn, call: ToolCall): Promise<Prepared> {
 		return immediate({ content: text(told), ok: false, owner, decision: "none", ms: 0, error });
 	}
 	const started = stop.now();
-	const answer = stop.signal.aborted ? undefined : await stop.orStopped(gated(turn, call, tool));
+	const answer = stop.signal.aborted ? undefined : await stop.orStopped(gated(turn, call));
 	const ms = stop.now() - started;
 	if (answer === undefined) return immediate({ ...stopped(turn, tool), ms });
 	if (!answer.allowed) {
@@ -86,9 +90,9 @@ async function prepare(turn: RunningTurn, call: ToolCall): Promise<Prepared> {
 }
 
 /** A gate that breaks has not allowed anything. */
-async function gated(turn: RunningTurn, call: ToolCall, tool: PlannedTool): Promise<GateAnswer> {
+async function gated(turn: RunningTurn, call: ToolCall): Promise<GateAnswer> {
 	try {
-		return await turn.edges.gate({ call, tool });
+		return await turn.edges.gate({ call });
 	} catch (error) {
 		return { allowed: false, rule: "gate", reason: `the gate did not answer: ${reportOf(error).message}` };
 	}

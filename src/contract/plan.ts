@@ -74,8 +74,8 @@ export type TurnLimits = {
 	readonly parallelTools: boolean;
 };
 
-/** Asked of the main thread before a tool call runs (DESIGN section 9). */
-export type GateQuestion = { readonly call: ToolCall; readonly tool: PlannedTool };
+/** Asked of the main thread about every tool call, which knows its tools itself (DESIGN section 9). */
+export type GateQuestion = { readonly call: ToolCall };
 /** The gate's decision. `rule` says which rule decided; `arguments` are the cleaned ones to run with. */
 export type GateAnswer =
 	| { readonly allowed: true; readonly rule: string; readonly arguments: JsonObject }
@@ -85,7 +85,7 @@ export type GateAnswer =
 export type ToolReport = {
 	readonly name: string;
 	readonly owner: string;
-	/** `allow`, `deny`, or `none` when the call never reached the gate (unknown tool). */
+	/** `allow`, `deny`, or `none` when the call never reached the gate (its arguments are no object, or the turn was stopped). */
 	readonly decision: "allow" | "deny" | "none";
 	readonly ok: boolean;
 	readonly ms: number;

@@ -82,7 +82,7 @@ export async function callTool(request: ToolCallRequest, desk: Desk): Promise<To
 	});
 	const owner = tool.origin === "plugin" ? tool.bundle : "native";
 	const call = { id: job, name: tool.name, arguments: request.arguments };
-	const answer = await edges.gate({ call, tool });
+	const answer = await edges.gate({ call });
 	if (!answer.allowed) {
 		const failure: ErrorReport = {
 			code: `gate.${answer.rule}`,

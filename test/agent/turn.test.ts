@@ -98,7 +98,7 @@ describe("runTurn", () => {
 		);
 		const outcome = good(await runTurn(aPlan([a, b]), script.edges));
 		expect(outcome.tools.map(({ decision, ok, error }) => [decision, ok, error?.code])).toEqual([
-			["none", false, "turn.unknown_tool"],
+			["deny", false, "turn.unknown_tool"],
 			["none", false, "turn.bad_arguments"],
 			["deny", false, "turn.denied"],
 		]);
