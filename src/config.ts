@@ -32,13 +32,17 @@ export type Environment = {
 };
 
 /** Reads the environment once: `MORTISE_HOME`, `MORTISE_LOG` (a pino level, `warn` unless set). */
-export function readEnvironment(): Environment {
-	const variables = { ...process.env };
+export function readEnvironment(variables: Environment["variables"] = { ...process.env }): Environment {
 	return {
 		variables,
-		logLevel: variables.MORTISE_LOG ?? "warn",
-		homeFolder: variables.MORTISE_HOME,
+		logLevel: orUnset(variables.MORTISE_LOG) ?? "warn",
+		homeFolder: orUnset(variables.MORTISE_HOME),
 	};
+}
+
+/** An empty variable is one that is not set. */
+function orUnset(value: string | undefined): string | undefined {
+	return value === "" ? undefined : value;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { type Environment, type LoadedConfig, loadConfig, readEnvironment } from "../config.js";
 import type { ErrorReport, Problem } from "../contract/index.js";
 import { escapeText, HostError, isHostError, reportOf } from "../errors.js";
-import { createLogger, type Logger } from "../log.js";
+import { createLineLogger, type Logger, logLevels } from "../log.js";
 import { createOutput, type Output } from "./output.js";
 
 /** Exit codes (DESIGN section 11). */
@@ -25,12 +25,14 @@ export type Context = {
 
 export function createContext(options: CommonOptions, output: Output = createOutput()): Context {
 	const environment = readEnvironment();
+	if (!logLevels.includes(environment.logLevel))
+		throw usageError(`MORTISE_LOG is "${environment.logLevel}"; it must be one of ${logLevels.join(", ")}`);
 	const json = options.json === true;
 	return {
 		json,
 		options,
 		environment,
-		log: createLogger({ level: environment.logLevel }),
+		log: createLineLogger(output.logLine, environment.logLevel),
 		loadConfig: () => loadConfig({ file: options.config, home: options.home }, environment),
 		print: (value, text) => (json ? output.json(value) : output.result(text)),
 		tell: output.note,

@@ -14,6 +14,8 @@ export type Output = {
 	readonly json: (value: unknown) => void;
 	/** Progress and errors on stderr, one line end added. */
 	readonly note: (text: string) => void;
+	/** A line of the log, which is JSON, on stderr. */
+	readonly logLine: (line: string) => void;
 };
 
 export function createOutput(streams: Streams = process): Output {
@@ -23,9 +25,10 @@ export function createOutput(streams: Streams = process): Output {
 			const shown = stdout.isTTY === true ? forTerminal(text) : text;
 			if (shown !== "") stdout.write(shown.endsWith("\n") ? shown : `${shown}\n`);
 		},
-		json: (value) => void stdout.write(`${jsonText(value)}\n`),
+		json: (value) => void stdout.write(`${forJson(JSON.stringify(value))}\n`),
 		// always: a log of stderr is looked at on a terminal later
 		note: (text) => void stderr.write(`${forTerminal(text)}\n`),
+		logLine: (line) => void stderr.write(forJson(line)),
 	};
 }
 
@@ -37,9 +40,9 @@ function forTerminal(text: string): string {
 	return text.replaceAll("\r\n", "\n").replace(obeyed, (character) => `\\u{${codeOf(character).toString(16)}}`);
 }
 
-/** JSON escapes C0 by itself; the rest is escaped as JSON has it, so the value stays the same. */
-function jsonText(value: unknown): string {
-	return JSON.stringify(value).replace(obeyed, (character) => `\\u${codeOf(character).toString(16).padStart(4, "0")}`);
+/** JSON has no C0 in it; the rest is escaped as JSON has it, so the value stays the same. */
+function forJson(json: string): string {
+	return json.replace(obeyed, (character) => `\\u${codeOf(character).toString(16).padStart(4, "0")}`);
 }
 
 function codeOf(character: string): number {

@@ -47,6 +47,14 @@ describe("what the command line writes", () => {
 		expect(JSON.parse(written.stdout)).toEqual({ [hostile]: hostile });
 	});
 
+	it("logs on stderr by the same means", () => {
+		const { written, output } = anOutput({ stdout: false, stderr: true });
+		createContext({}, output).log.warn({ said: hostile }, hostile);
+		expect(written.stdout).toBe("");
+		expect(written.stderr).not.toMatch(/(?!\n)[\p{Cc}\p{Bidi_Control}]/u);
+		expect(JSON.parse(written.stderr)).toMatchObject({ said: hostile, msg: hostile });
+	});
+
 	it("ends a result with one line end, and writes nothing for an empty one", () => {
 		const { written, output } = anOutput({ stdout: false, stderr: false });
 		output.result("");
