@@ -103,7 +103,7 @@ export function* yamlSteps(text: string | Uint8Array, file: string): Generator<v
 	return { document: { file, value, at: (path, key = false) => place(offsetOf(root, path, key)) }, problems: all };
 }
 
-/** Checks a document against a schema and gives every fault of {@link checkValue} with its place. */
+/** Checks a document against a schema and gives every fault of {@link checkValue} with its place, in the order of the file. */
 export function checkDocument<T>(document: PlacedDocument, schema: z.ZodType<T>, code: ErrorCode): Read<T> {
 	const checked = checkValue(schema, document.value);
 	if (checked.ok) return checked;
@@ -111,7 +111,7 @@ export function checkDocument<T>(document: PlacedDocument, schema: z.ZodType<T>,
 		const place = { file: document.file, ...document.at(path, key), pointer: pointerOf(path) };
 		return problemOf(code, place, { detail: message });
 	});
-	return { ok: false, problems };
+	return { ok: false, problems: problems.sort((a, b) => a.line - b.line || a.column - b.column) };
 }
 
 /** A JSON pointer (RFC 6901). */

@@ -30,6 +30,8 @@ export function approverFor(context: Context, options: Record<string, unknown>):
 
 async function askPerson(signal: AbortSignal): Promise<ApprovalAnswer> {
 	const reader = createInterface({ input: process.stdin, output: process.stderr });
+	// the reader has the keys, so it takes Ctrl-C from the process, where it stops the turn
+	reader.on("SIGINT", () => process.kill(process.pid, "SIGINT"));
 	try {
 		const said = await reader.question("allow? [y]es, [n]o, [a]lways in this session: ", { signal });
 		const word = said.trim().toLowerCase();

@@ -5,6 +5,9 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { aFolder, aHome, anEsmBundle, answerText, aServer, cli, mortise, writeFiles } from "./workshop.js";
 
+/** Runs a command on a real terminal; of util-linux, which not every machine has. */
+const script = "/usr/bin/script";
+
 const reply = (expression: string) => `{ ok: true, output: { content: [{ type: "text", text: String(${expression}) }],
 	toolCalls: [], usage: { input: 1, output: 1 }, stop: "end" } }`;
 
@@ -177,6 +180,25 @@ describe("chat", () => {
 	});
 });
 
+describe.skipIf(!existsSync(script))("a person at a terminal (skipped where util-linux is not there)", () => {
+	it.each([
+		["y", "y\r", { decision: "allow", rule: "approved", by: "person" }],
+		["anything else", "perhaps\r", { decision: "deny", rule: "denied", by: "person" }],
+		["Ctrl-C, which stops the turn", "\u0003", { decision: "deny", rule: "cancelled", by: "nobody" }],
+		["Ctrl-D, which is no answer", "\u0004", { decision: "deny", rule: "approver-failed", by: "nobody" }],
+	])("is asked before a tool runs, and answers with %s", async (_key, keys, record) => {
+		const home = await aHome({ said: anEsmBundle("acme.said", { code: answerText("'ran'") }) });
+		const seen = await onTerminal(script, ["call", "acme_said", "{}", "--home", home], {
+			cwd: home,
+			prompt: "allow? ",
+			keys,
+		});
+		const audit = JSON.parse(await readFile(join(home, "logs/audit.jsonl"), "utf8"));
+		expect(audit).toMatchObject({ tool: "acme_said", ...record });
+		expect(/^ran\r?$/m.test(seen)).toBe(record.decision === "allow");
+	});
+});
+
 describe("the runtime underneath", () => {
 	it("shows no warning of its own to who runs a verb", async () => {
 		// nothing cached: everything is loaded and tried anew
@@ -190,7 +212,6 @@ describe("the runtime underneath", () => {
 });
 
 describe("a stranger's text", () => {
-	const script = "/usr/bin/script";
 	const code = String.raw`"\u001b]0;owned\u0007\u001b]52;c;ZXZpbA==\u0007\u001b[2J\u009b1mtext\nnext\u202e"`;
 	const evil = anEsmBundle("acme.evil", {
 		code: answerText(code),
@@ -203,7 +224,7 @@ describe("a stranger's text", () => {
 			["call", "acme_evil", "--yes"],
 			["plugin", "inspect", "acme.evil"],
 		]) {
-			const seen = await onTerminal(script, [...args, "--home", home], home);
+			const seen = await onTerminal(script, [...args, "--home", home], { cwd: home });
 			expect(seen).toContain("]0;owned");
 			expect(seen.replaceAll("\r\n", "\n")).not.toMatch(/(?![\n\t])[\p{Cc}\p{Bidi_Control}]/u);
 		}
@@ -219,18 +240,29 @@ describe("a stranger's text", () => {
 	});
 });
 
-/** What a real terminal gets to see of one run. */
-function onTerminal(script: string, args: readonly string[], cwd: string): Promise<string> {
+/** What a real terminal gets to see of one run, where a person types `keys` once they read `prompt`. */
+function onTerminal(
+	script: string,
+	args: readonly string[],
+	options: { readonly cwd: string; readonly prompt?: string; readonly keys?: string },
+): Promise<string> {
+	const { cwd, prompt, keys = "" } = options;
 	const line = [process.execPath, cli, ...args].map((word) => `'${word}'`).join(" ");
 	return new Promise((resolve, reject) => {
 		const child = spawn(script, ["-qec", line, "/dev/null"], {
 			cwd,
 			env: { PATH: process.env.PATH, SHELL: "/bin/sh" },
-			stdio: ["ignore", "pipe", "inherit"],
+			stdio: ["pipe", "pipe", "inherit"],
 		});
-		const seen: Buffer[] = [];
-		child.stdout.on("data", (chunk: Buffer) => seen.push(chunk));
+		let seen = "";
+		let isTyped = prompt === undefined;
+		child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+			seen += chunk;
+			if (isTyped || prompt === undefined || !seen.includes(prompt)) return;
+			isTyped = true;
+			child.stdin.write(keys);
+		});
 		child.on("error", reject);
-		child.on("close", () => resolve(Buffer.concat(seen).toString()));
+		child.on("close", () => resolve(seen));
 	});
 }
