@@ -1,8 +1,19 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { AuditRecord } from "../../src/contract/index.js";
-import { aHome, anEsmBundle, answerText, mortise, type Ran, writeFiles } from "./workshop.js";
+import type { AuditRecord, Config } from "../../src/contract/index.js";
+import type { Approver } from "../../src/policy/index.js";
+import {
+	aHome,
+	anEsmBundle,
+	answerText,
+	aRuntime,
+	done,
+	mortise,
+	type Opened,
+	type Ran,
+	writeFiles,
+} from "./workshop.js";
 
 /** A provider that calls whatever its user writes as JSON, offered or not, and replies with what came of it. */
 const reckless = anEsmBundle("acme.reckless", {
@@ -38,71 +49,71 @@ const agents = {
 	full: { policy: { autonomy: "full" } },
 };
 
-type Told = { readonly ran: Ran; readonly tool: Record<string, unknown>; readonly audit: readonly AuditRecord[] };
+const settings = Object.fromEntries(
+	Object.entries(agents).map(([name, agent]) => [name, { provider: "reckless", ...agent }]),
+) as NonNullable<Config["agents"]>;
+
+async function recordsOf(home: string): Promise<readonly AuditRecord[]> {
+	const text = await readFile(join(home, "logs/audit.jsonl"), "utf8").catch(() => "");
+	return text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line)]));
+}
+
+describe("policy and approvals, in a turn", () => {
+	let opened: Opened;
+	beforeAll(async () => {
+		opened = await aRuntime({ bundles: { reckless, echo }, config: { agents: settings } });
+	});
+
+	const yes: Approver = async () => "allow";
+	const no: Approver = async () => "deny";
+	it.each([
+		["a denied tool", "denies", "echo", undefined, "deny", "unknown-tool", "policy"],
+		["a denied tool, with a yes", "denies", "echo", yes, "deny", "unknown-tool", "policy"],
+		["any tool under an empty allow list", "empty", "peek", yes, "deny", "unknown-tool", "policy"],
+		["a tool that is not there", "full", "nothing", yes, "deny", "unknown-tool", "policy"],
+		["an act of a read-only agent, with a yes", "reads", "echo", yes, "deny", "read-only", "policy"],
+		["what the operator lets a read-only agent read", "reads", "peek", undefined, "allow", "auto-approve", "policy"],
+		["always_ask over auto_approve, nobody there", "asks", "echo", undefined, "deny", "no-approver", "nobody"],
+		["always_ask with a yes", "asks", "echo", yes, "allow", "approved", "person"],
+		["always_ask with a no", "asks", "echo", no, "deny", "denied", "person"],
+		["auto_approve with nobody to ask", "approves", "echo", undefined, "allow", "auto-approve", "policy"],
+		["auto_approve, about which nobody is asked", "approves", "echo", no, "allow", "auto-approve", "policy"],
+		["another tool with nobody to ask", "approves", "peek", undefined, "deny", "no-approver", "nobody"],
+		["no policy of its own, which is supervised", "plain", "echo", undefined, "deny", "no-approver", "nobody"],
+		["full autonomy", "full", "echo", no, "allow", "full", "policy"],
+	] as const)(
+		"R65 R111 R112 decides %s once, and records it",
+		async (_what, agent, name, approver, decision, rule, by) => {
+			const before = (await recordsOf(opened.home)).length;
+			const options = approver === undefined ? {} : { approver };
+			const result = done(await opened.runtime.runTurn(agent, JSON.stringify({ name, arguments: {} }), options));
+			// a denied call is for the model to read, and fails no turn
+			expect(result.tools).toMatchObject([{ name, decision, ok: decision === "allow" }]);
+			const audit = (await recordsOf(opened.home)).slice(before);
+			expect(audit).toHaveLength(1);
+			expect(audit[0]).toMatchObject({ agent, tool: name, decision, rule, by, session: result.session });
+		},
+	);
+});
+
+type Told = { readonly ran: Ran; readonly audit: readonly AuditRecord[] };
 
 describe("policy and approvals, through the command line", () => {
 	let home: string;
 	beforeAll(async () => {
 		home = await aHome({ reckless, echo });
-		const named = Object.entries(agents).map(([name, agent]) => [name, { provider: "reckless", ...agent }]);
-		await writeFiles(home, { "mortise.yaml": JSON.stringify({ agents: Object.fromEntries(named) }) });
+		await writeFiles(home, { "mortise.yaml": JSON.stringify({ agents: settings }) });
 	});
 
-	async function recorded(): Promise<readonly AuditRecord[]> {
-		const text = await readFile(join(home, "logs/audit.jsonl"), "utf8").catch(() => "");
-		return text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line)]));
-	}
+	const recorded = () => recordsOf(home);
 
 	async function told(agent: string, call: object, options: readonly string[] = []): Promise<Told> {
 		const before = (await recorded()).length;
 		const ran = await mortise(["run", agent, JSON.stringify(call), "--json", ...options], { home });
-		return { ran, tool: ran.json().tools[0], audit: (await recorded()).slice(before) };
+		return { ran, audit: (await recorded()).slice(before) };
 	}
 
 	const ask = (name: string, args: object = {}) => ({ name, arguments: args });
-
-	it.each([
-		["a denied tool", "denies", "echo", [], "deny", "unknown-tool", "policy"],
-		["a denied tool, with --yes", "denies", "echo", ["--yes"], "deny", "unknown-tool", "policy"],
-		["any tool under an empty allow list", "empty", "peek", ["--yes"], "deny", "unknown-tool", "policy"],
-		["a tool that is not there", "full", "nothing", ["--yes"], "deny", "unknown-tool", "policy"],
-		["an act of a read-only agent, however approved", "reads", "echo", ["--yes"], "deny", "read-only", "policy"],
-		["what the operator lets a read-only agent read", "reads", "peek", [], "allow", "auto-approve", "policy"],
-		[
-			"always_ask with nobody to ask, though auto_approve lists it",
-			"asks",
-			"echo",
-			[],
-			"deny",
-			"no-approver",
-			"nobody",
-		],
-		["always_ask with a yes in advance", "asks", "echo", ["--yes"], "allow", "approved", "person"],
-		["always_ask with a no in advance", "asks", "echo", ["--deny"], "deny", "denied", "person"],
-		["a yes and a no: the no holds", "asks", "echo", ["--yes", "--deny"], "deny", "denied", "person"],
-		["auto_approve with nobody to ask", "approves", "echo", [], "allow", "auto-approve", "policy"],
-		[
-			"auto_approve, whose tool is not asked about at all",
-			"approves",
-			"echo",
-			["--deny"],
-			"allow",
-			"auto-approve",
-			"policy",
-		],
-		["a supervised agent's other tool with nobody to ask", "approves", "peek", [], "deny", "no-approver", "nobody"],
-		["no policy of its own: supervised", "plain", "echo", [], "deny", "no-approver", "nobody"],
-		["full autonomy", "full", "echo", ["--deny"], "allow", "full", "policy"],
-	] as const)(
-		"R65 R111 R112 %s: decided once, and recorded",
-		async (_what, agent, name, options, decision, rule, by) => {
-			const { ran, tool, audit } = await told(agent, ask(name), options);
-			// a denied call is for the model to read, and fails no turn
-			expect([ran.status, tool.name, tool.decision, tool.ok]).toEqual([0, name, decision, decision === "allow"]);
-			expect(audit).toHaveLength(1);
-			expect(audit[0]).toMatchObject({ agent, tool: name, decision, rule, by, session: ran.json().session });
-		},
-	);
 
 	it("tells the model, and the operator, that no person decided where nobody was there to ask", async () => {
 		const { ran } = await told("plain", ask("echo"));
@@ -140,6 +151,7 @@ describe("policy and approvals, through the command line", () => {
 			[["--agent", "approves"], 0, "auto-approve"],
 			[[], 1, "no-approver"],
 			[["--deny"], 1, "denied"],
+			[["--yes", "--deny"], 1, "denied"],
 		] as const;
 		for (const [options, status, rule] of cases) {
 			const before = (await recorded()).length;
