@@ -19,6 +19,7 @@ const levels: readonly (readonly string[])[] = [
 		"json-schema",
 		"make-folder",
 		"schema-check",
+		"heard-by-many",
 		"thread-entry",
 	],
 	["bundle"],

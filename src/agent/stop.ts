@@ -1,6 +1,7 @@
 // Runs in: worker.
 import type { ErrorReport } from "../contract/index.js";
 import { errorReport } from "../errors.js";
+import { heardByMany } from "../heard-by-many.js";
 
 /** What ends a turn from outside: a cancel, or its deadline. Close it when the turn is over. */
 export type Stop = {
@@ -27,7 +28,7 @@ export function createStop(request: {
 	const { timeoutMs, now = () => performance.now(), sleep = wait } = request;
 	const deadline = new AbortController();
 	const over = new AbortController();
-	const signal = AbortSignal.any([request.signal, deadline.signal]);
+	const signal = heardByMany(AbortSignal.any([request.signal, deadline.signal]));
 	const endsAt = now() + timeoutMs;
 	void sleep(timeoutMs, AbortSignal.any([signal, over.signal])).then(() => {
 		if (!over.signal.aborted) deadline.abort("timeout");

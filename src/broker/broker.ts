@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { type HostArguments, type HostFunction, type HostResult, hostFunctions } from "@mortise/sdk/contract";
 import type { LoadedPlugin } from "../contract/index.js";
 import type { Database } from "../database.js";
+import { heardByMany } from "../heard-by-many.js";
 import type { Logger } from "../log.js";
 import { checkValue, faultText } from "../schema-check.js";
 import { performHttp } from "./http.js";
@@ -76,17 +77,22 @@ export function createBroker(options: BrokerOptions): Broker {
 	const ended = new Map<string, JobState>();
 	let closed = false;
 
+	const newJob = (): JobState => {
+		const stop = new AbortController();
+		heardByMany(stop.signal);
+		return { counts: new Map(), stop };
+	};
 	const jobOf = (job: string, name: HostFunction): JobState => {
 		const past = ended.get(job);
 		// nobody waits for a log line, so the last ones can come after the end; they still count
 		if (past !== undefined && name === "log" && !closed) return past;
 		if (closed || past !== undefined) throw new Refusal("cancelled", "the job has ended");
-		const state = jobs.get(job) ?? { counts: new Map(), stop: new AbortController() };
+		const state = jobs.get(job) ?? newJob();
 		jobs.set(job, state);
 		return state;
 	};
 	const endJob = (job: string): void => {
-		const state = jobs.get(job) ?? { counts: new Map(), stop: new AbortController() };
+		const state = jobs.get(job) ?? newJob();
 		state.stop.abort();
 		jobs.delete(job);
 		placeholders.endJob(job);

@@ -1,6 +1,7 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import type { HostResult } from "@mortise/sdk/contract";
 import { reportOf } from "../errors.js";
+import { heardByMany } from "../heard-by-many.js";
 import type {
 	BlockingQuestion,
 	BlockingReply,
@@ -29,6 +30,7 @@ export function linkJob(edges: JobEdges): JobLink {
 	const blocking = new MessageChannel();
 	const flag = new SharedArrayBuffer(4);
 	const aborter = new AbortController();
+	heardByMany(aborter.signal);
 	let closed = false;
 
 	asked.port1.on("message", (message: ToMain) => {

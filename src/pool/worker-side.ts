@@ -1,6 +1,7 @@
 // Runs in: worker.
 import { receiveMessageOnPort } from "node:worker_threads";
 import type { HostPort } from "../engine/index.js";
+import { heardByMany } from "../heard-by-many.js";
 import type { BlockingQuestion, BlockingReply, JobMessage, Question, Reply, ToMain, ToWorker } from "./protocol.js";
 
 let nextBlocking = 1;
@@ -19,6 +20,7 @@ export function linkWorker(message: Omit<JobMessage, "job">): WorkerLink {
 	const { port, blocking } = message;
 	const waiting = new Map<number, (reply: Reply[Question["kind"]]) => void>();
 	const aborter = new AbortController();
+	heardByMany(aborter.signal);
 	let next = 0;
 	port.on("message", (incoming: ToWorker) => {
 		if (incoming.type === "cancel") return aborter.abort(incoming.reason);

@@ -21,6 +21,7 @@ import type {
 } from "../contract/index.js";
 import type { Database } from "../database.js";
 import { reportOf } from "../errors.js";
+import { heardByMany } from "../heard-by-many.js";
 import {
 	type Approver,
 	type AuditLog,
@@ -93,6 +94,7 @@ export class Runtime {
 
 	constructor(parts: RuntimeParts) {
 		this.#parts = parts;
+		heardByMany(this.#stop.signal);
 	}
 
 	get set(): LoadedSet {
@@ -192,7 +194,9 @@ export class Runtime {
 			session,
 		});
 		const signal =
-			options.signal === undefined ? this.#stop.signal : AbortSignal.any([options.signal, this.#stop.signal]);
+			options.signal === undefined
+				? this.#stop.signal
+				: heardByMany(AbortSignal.any([options.signal, this.#stop.signal]));
 		const edges = turnEdges({
 			...this.#parts,
 			agent: spec.key,

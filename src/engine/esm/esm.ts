@@ -1,6 +1,7 @@
 // Runs in: worker.
 import type { CallOutcome, HostPort, OpenedPlugin, PluginCall, PluginCode } from "../../contract/index.js";
 import { HostError, reportOf } from "../../errors.js";
+import { adviseGrants } from "../ungranted.js";
 import { Budget } from "./budget.js";
 import { type EsmBody, GuestCall } from "./guest-call.js";
 import { createRealm } from "./realm.js";
@@ -35,7 +36,8 @@ async function callOnce(code: PluginCode, body: EsmBody, host: HostPort, call: P
 		const answer = await guest.run();
 		const { refused } = guest;
 		const more = { ms: performance.now() - start, ...(refused.length === 0 ? {} : { refused }) };
-		return { ...answer, ...more };
+		const { id } = code;
+		return answer.ok ? { ...answer, ...more } : { ...answer, error: adviseGrants(answer.error, id, refused), ...more };
 	} catch (error) {
 		return { ok: false, error: reportOf(error), retryable: false, ms: performance.now() - start };
 	}

@@ -2,8 +2,11 @@
 
 import { randomBytes } from "node:crypto";
 import { type Failure, type HostFunction, type HostResult, hostFunctions } from "@mortise/sdk/contract";
+import { grantCommand } from "../../broker/grant-word.js";
 import type { HostPort, PluginCode } from "../../contract/index.js";
+import { heardByMany } from "../../heard-by-many.js";
 import { checkValue, faultText } from "../../schema-check.js";
+import { missingPermission } from "../ungranted.js";
 
 /** Host calls one plugin call may make, `log` not counted. */
 const maxCalls = 1000;
@@ -32,7 +35,7 @@ export class HostLink {
 	readonly #host: HostPort;
 	readonly #arrived: () => void;
 	readonly #abort = new AbortController();
-	readonly #forever = new AbortController().signal;
+	readonly #forever = heardByMany(new AbortController().signal);
 	#asked: { readonly id: number; readonly name: HostFunction; readonly text: string }[] = [];
 	#replies: Reply[] = [];
 	#calls = 0;
@@ -44,6 +47,7 @@ export class HostLink {
 		this.#code = code;
 		this.#host = host;
 		this.#arrived = arrived;
+		heardByMany(this.#abort.signal);
 	}
 
 	/** The members of the `host` object: what is granted, and a stub for what was asked for and not granted. */
@@ -53,7 +57,7 @@ export class HostLink {
 
 	/** Takes note of a host call, within a stretch. Text given back is the result already. */
 	send(id: number, name: string, text: string): string | undefined {
-		if (!isLinked(this.#code, name)) return JSON.stringify(this.#refuse(name));
+		if (!isLinked(this.#code, name)) return JSON.stringify(this.#refuse(name, text));
 		if (text.length > maxArgumentUnits) return failed("invalid_input", "the arguments are too large");
 		if (name === "log") {
 			if (this.#logs++ >= maxLogs) return JSON.stringify({ ok: true, value: {} });
@@ -118,6 +122,8 @@ export class HostLink {
 		} else {
 			void this.#host.call(name, args, this.#abort.signal).then((result) => {
 				if (this.#abort.signal.aborted) return;
+				// granted as a whole, but not for this host or secret
+				if (!result.ok && result.permission !== undefined) this.refused.add(result.permission);
 				this.#reply(id, readResult(name, result));
 				this.#arrived();
 			});
@@ -139,13 +145,11 @@ export class HostLink {
 		void this.#host.call("log", { ...line, message }, this.#forever);
 	}
 
-	#refuse(name: string): HostResult {
-		const permission = Object.hasOwn(this.#code.ungranted, name)
-			? this.#code.ungranted[name as HostFunction]
-			: undefined;
+	#refuse(name: string, text: string): HostResult {
+		const permission = missingPermission(this.#code, name, text);
 		if (permission === undefined) return { ok: false, failure: { code: "unsupported", message: "not linked" } };
 		this.refused.add(permission);
-		const message = `host.${name} is not granted; the operator can allow it: mortise grant ${this.#code.id} ${permission}`;
+		const message = `host.${name} is not granted; the operator can allow it: ${grantCommand(this.#code.id, permission)}`;
 		return { ok: false, failure: { code: "unauthorized", message } };
 	}
 }

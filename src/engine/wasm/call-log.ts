@@ -1,6 +1,7 @@
 // Runs in: worker.
 import type { JsonObject } from "@mortise/sdk/contract";
 import type { HostPort } from "../../contract/index.js";
+import { heardByMany } from "../../heard-by-many.js";
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
@@ -17,7 +18,7 @@ export const maxLogMessages = 200;
 export const maxLogBytes = 65_536;
 export const maxMessageCharacters = 4096;
 
-const never = new AbortController().signal;
+const never = heardByMany(new AbortController().signal);
 
 /** Starts the log of one call. */
 export function createCallLog(): CallLog {

@@ -72,6 +72,8 @@ export function createCallState(options: {
 			const asked = performance.now();
 			if (asked >= deadline) return raise("plugin.timeout", { timeoutMs, limit: "timeout" });
 			const result = host.callBlocking(name, args, Math.ceil(deadline - asked));
+			// granted as a whole, but not for this host or secret
+			if (!result.ok && result.permission !== undefined) refused.add(result.permission);
 			const answered = performance.now();
 			waitedMs += answered - asked;
 			if (answered >= deadline) return raise("plugin.timeout", { timeoutMs, limit: "timeout" });

@@ -8,7 +8,9 @@ import {
 	type HostResult,
 	hostFunctions,
 } from "@mortise/sdk/contract";
+import { grantCommand } from "../../broker/grant-word.js";
 import { checkValue, faultText } from "../../schema-check.js";
+import { missingPermission } from "../ungranted.js";
 import type { CallState } from "./call-state.js";
 
 /** Host calls that one call of a plugin may make; logging is bounded by its own measure. */
@@ -45,13 +47,14 @@ export function createHostFunctions(state: CallState): { readonly [name: string]
 }
 
 function answer(state: CallState, name: HostFunction, address: bigint): HostResult {
-	const permission = state.code.ungranted[name];
-	if (permission !== undefined) {
+	const args = readArguments(state, name, address);
+	if (Object.hasOwn(state.code.ungranted, name)) {
+		const permission = missingPermission(state.code, name, args.ok ? args.value : undefined);
+		if (permission === undefined) return failed("unsupported", "not linked");
 		state.refused.add(permission);
-		const command = `mortise grant ${state.code.id} ${permission}`;
+		const command = grantCommand(state.code.id, permission);
 		return failed("unauthorized", `host.${name} was not granted; run: ${command}`);
 	}
-	const args = readArguments(state, name, address);
 	if (!args.ok) return args;
 	switch (name) {
 		case "log": {

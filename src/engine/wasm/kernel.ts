@@ -1,5 +1,6 @@
 // Runs in: worker.
 import { type HostArguments, type HostValue, hostFunctions, type JsonObject } from "@mortise/sdk/contract";
+import { missingPermission } from "../ungranted.js";
 import type { CallState } from "./call-state.js";
 import type { EnvironmentFunction } from "./link-names.js";
 
@@ -152,7 +153,7 @@ const decoder = new TextDecoder();
 /** Extism's own request, sent as `host.http`. Its way has no answer for a refusal: one ends the call. */
 function askHttp(state: CallState, request: string, body: Uint8Array | undefined): HostValue<"http"> {
 	const { code, raise } = state;
-	const ungranted = code.ungranted.http;
+	const ungranted = missingPermission(code, "http", request);
 	if (ungranted !== undefined) {
 		state.refused.add(ungranted);
 		return raise("plugin.unauthorized", { permission: ungranted });

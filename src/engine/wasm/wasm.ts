@@ -3,6 +3,7 @@ import type { Envelope } from "@mortise/sdk/contract";
 import type { CallOutcome, HostPort, OpenedPlugin, PluginCall, PluginCode } from "../../contract/index.js";
 import { errorReport, HostError, type reportOf } from "../../errors.js";
 import { parseAnswer, type ReadAnswer } from "../answer.js";
+import { adviseGrants } from "../ungranted.js";
 import { type StretchOutcome, underDeadline } from "../watchdog.js";
 import { breakOf } from "./breaks.js";
 import { type CallState, createCallState } from "./call-state.js";
@@ -53,8 +54,10 @@ export function openWasm(code: PluginCode, host: HostPort): OpenedPlugin {
 			}
 			state.log.flush(host);
 			const ms = performance.now() - started;
-			const refused = state.refused.size === 0 ? {} : { refused: [...state.refused] };
-			return { ...answer, ms, ...refused } satisfies CallOutcome;
+			const refused = [...state.refused];
+			const more = { ms, ...(refused.length === 0 ? {} : { refused }) };
+			if (answer.ok) return { ...answer, ...more } satisfies CallOutcome;
+			return { ...answer, error: adviseGrants(answer.error, code.id, refused), ...more } satisfies CallOutcome;
 		},
 	};
 }
