@@ -532,6 +532,11 @@ export const errorTable = {
 		message: "the provider {provider} answered with neither text nor a tool call (stop: {stop})",
 		next: "Try again, or choose another provider or model.",
 	},
+	"turn.answer_too_large": {
+		owner: "plugin",
+		message: "the provider {provider} answered with {what}, more than the {max} that are acted on",
+		next: "Try again, or choose another provider or model.",
+	},
 	"turn.unknown_tool": {
 		owner: "plugin",
 		message: "the model asked for {tool}, which this agent does not have",

@@ -13,12 +13,15 @@ export type CompiledSchema =
 
 const maxSchemaBytes = 64 * 1024;
 const schemaCaps = { maxDepth: 32, maxNodes: 5000, maxTextLength: maxSchemaBytes };
-const valueCaps = { maxDepth: 64, maxNodes: 200_000, maxTextLength: 8 * 1024 * 1024 };
+const maxPatterns = 32;
+/** Instructions of all patterns of a schema, as RE2 counts them. */
+const maxPatternSize = 8000;
+const valueCaps = { maxDepth: 64, maxNodes: 50_000, maxTextLength: 4 * 1024 * 1024 };
 const maxMessages = 20;
 const maxMessageLength = 400;
 const maxFormatLength = 16 * 1024;
 /** Steps of one check; a step is one look at a subschema, at most about a microsecond. */
-const checkSteps = 1_000_000;
+const checkSteps = 100_000;
 /** Steps of the second look, which collects every mistake and so is kept shorter. */
 const collectSteps = 20_000;
 const cacheSize = 256;
@@ -45,8 +48,9 @@ const cache = new Map<string, CompiledSchema>();
 /**
  * Compiles an untrusted JSON Schema (2020-12) to a check that ends in bounded time whatever the schema and the value.
  *
- * Limits of a schema: 64 KiB of JSON, depth 32, 5000 values, 256 places referred to; of a value: depth 64, 200 000
- * values, 8 Mi characters. Only `$ref: "#"` and `"#/…"` are followed; `$id` and other notes change nothing; an unknown
+ * Limits of a schema: 64 KiB of JSON, depth 32, 5000 values, 200 subschemas, 100 places referred to, 32 patterns of 8000
+ * instructions in all; of a value: depth 64, 50 000 values, 4 Mi characters. Compiling at the limits takes tens of
+ * milliseconds, and so does a check: both happen on the main thread. Only `$ref: "#"` and `"#/…"` are followed; `$id` and other notes change nothing; an unknown
  * keyword is refused unless it begins with `x-`. Patterns run in linear time, so look-around and back references are
  * refused; `\s` is ASCII white space. Formats checked: `date`, `time`, `date-time`, `duration`, `uri`, `uri-reference`,
  * `email`, `hostname`, `ipv4`, `ipv6`, `uuid`, `json-pointer`, `relative-json-pointer`, on at most 16 Ki characters;
@@ -78,10 +82,18 @@ function compile(text: string): CompiledSchema {
 	const budget = new Budget();
 	let read: ReadSchema;
 	let validate: ValidateFunction;
+	let patterns = 0;
+	let patternSize = 0;
 	try {
 		read = readSchema(JSON.parse(text), {
 			formats: new Set(checkedFormats),
-			checkPattern: (source) => void compilePattern(source, budget),
+			checkPattern: (source) => {
+				patterns += 1;
+				if (patterns > maxPatterns) throw new Error(`a schema has at most ${maxPatterns}`);
+				patternSize += compilePattern(source, budget).size;
+				if (patternSize > maxPatternSize)
+					throw new Error(`the schema's patterns need more than ${maxPatternSize} instructions together`);
+			},
 			costKeyword,
 		});
 		validate = newValidator(read, budget, false);

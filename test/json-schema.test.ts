@@ -147,6 +147,23 @@ describe("what is refused as a schema", () => {
 });
 
 describe("values and messages", () => {
+	it("refuses more than is compiled in tens of milliseconds, and says which limit it is", () => {
+		const properties = (count: number, make: (index: number) => unknown) => ({
+			properties: Object.fromEntries(Array.from({ length: count }, (_, index) => [`p${index}`, make(index)])),
+		});
+		const detail = (schema: unknown) => {
+			const compiled = compileSchema(schema);
+			return compiled.ok ? "" : compiled.detail;
+		};
+		expect(detail(properties(199, () => true))).toBe("");
+		expect(detail(properties(200, () => true))).toContain("more than 200 subschemas");
+		expect(detail(properties(32, (index) => ({ pattern: `^a${index}$` })))).toBe("");
+		expect(detail(properties(33, (index) => ({ pattern: `^a${index}$` })))).toContain("at most 32");
+		expect(detail(properties(10, (index) => ({ pattern: `^[ab]{1,900}${index}$` })))).toContain(
+			"instructions together",
+		);
+	});
+
 	it("refuses what is not JSON, too deep or too wide", () => {
 		let deep: unknown = 1;
 		for (let level = 0; level < 100; level += 1) deep = [deep];

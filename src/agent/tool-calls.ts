@@ -36,9 +36,12 @@ type Finished = {
 	readonly refused?: readonly string[];
 };
 
+/** Calls of one answer that run at the same time. */
+export const maxAtOnce = 8;
+
 /**
- * Runs the calls of one model answer: each is prepared in order (found by its exact name, gated), then all run, together when
- * the plan allows, and each is finalised in the model's order. Every call gets a result for the model and a report, also when
+ * Runs the calls of one model answer: each is prepared in order (found by its exact name, gated), then all run, up to eight at a
+ * time when the plan allows and one after the other when not, and each is finalised in the model's order. Every call gets a result for the model and a report, also when
  * the turn is stopped under way. Never rejects.
  */
 export async function runToolCalls(turn: RunningTurn, calls: readonly ToolCall[]): Promise<readonly ToolResult[]> {
@@ -47,11 +50,17 @@ export async function runToolCalls(turn: RunningTurn, calls: readonly ToolCall[]
 		turn.edges.emit({ type: "tool-start", call });
 		prepared.push(await prepare(turn, call));
 	}
-	const running = turn.plan.limits.parallelTools ? prepared.map((each) => execute(turn, each)) : undefined;
+	const atOnce = turn.plan.limits.parallelTools ? maxAtOnce : 1;
+	const running: Promise<Finished>[] = [];
+	for (const [index, each] of prepared.entries()) {
+		// a call starts when the one so many places before it has ended, whatever it came to
+		const before = running[index - atOnce] ?? Promise.resolve();
+		running.push(before.then(() => execute(turn, each)));
+	}
 	const results: ToolResult[] = [];
 	for (const [index, each] of prepared.entries()) {
-		const finished = await (running?.[index] ?? execute(turn, each));
-		results.push(await finalise(turn, each.call, finished));
+		const finished = await running[index];
+		if (finished !== undefined) results.push(await finalise(turn, each.call, finished));
 	}
 	return results;
 }

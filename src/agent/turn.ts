@@ -1,5 +1,5 @@
 // Runs in: worker.
-import { type Message, textOf, type Usage } from "@mortise/sdk/contract";
+import { type ChatOutput, type Message, textOf, type Usage } from "@mortise/sdk/contract";
 import type { ToolReport, TurnOutcome, TurnPlan } from "../contract/index.js";
 import { errorReport, reportOf } from "../errors.js";
 import { createLoopWatch, loopNotice } from "./loop-watch.js";
@@ -7,6 +7,11 @@ import { askModel } from "./model-call.js";
 import type { RunningTurn, TurnEdges } from "./running-turn.js";
 import { createStop } from "./stop.js";
 import { createIdRepair, runToolCalls } from "./tool-calls.js";
+
+/** What one answer of a model may hold: parts, tool calls, and bytes of JSON in one call's arguments. */
+const maxParts = 256;
+export const maxCalls = 64;
+export const maxArgumentBytes = 256 * 1024;
 
 /**
  * Runs one turn: the model is asked, its tool calls are prepared in order, executed, finalised in the model's order, and
@@ -68,6 +73,12 @@ async function iterate(turn: RunningTurn): Promise<TurnOutcome> {
 			return { ok: false, error: asked.error, tools };
 		}
 		const { content, reasoning } = asked.output;
+		const excess = excessOf(asked.output);
+		if (excess !== undefined) {
+			edges.emit({ type: "model-end", iteration, content: [], toolCalls: [] });
+			const fields = { provider: plan.provider.name, ...excess };
+			return { ok: false, error: errorReport("turn.answer_too_large", fields), tools };
+		}
 		const calls = repairIds(asked.output.toolCalls, iteration);
 		edges.emit({ type: "model-end", iteration, content, toolCalls: calls });
 		usage = addUsage(usage, asked.output.usage);
@@ -104,14 +115,30 @@ function tellLast(messages: Message[]): void {
 	if (last !== undefined) messages.push({ ...last, content: [...last.content, { type: "text", text: loopNotice }] });
 }
 
+/** What of an answer is more than a turn acts on. It is looked at before any of it crosses to the main thread. */
+function excessOf({ content, toolCalls }: ChatOutput): { readonly what: string; readonly max: number } | undefined {
+	if (content.length > maxParts) return { what: `${content.length} parts`, max: maxParts };
+	if (toolCalls.length > maxCalls) return { what: `${toolCalls.length} tool calls`, max: maxCalls };
+	for (const call of toolCalls) {
+		const bytes = Buffer.byteLength(JSON.stringify(call.arguments));
+		if (bytes > maxArgumentBytes) return { what: `${bytes} bytes of arguments in one call`, max: maxArgumentBytes };
+	}
+	return undefined;
+}
+
+/** Usage is what a provider says; a sum past what counts exactly stays there. */
+function sum(a: number, b: number): number {
+	return Math.min(a + b, Number.MAX_SAFE_INTEGER);
+}
+
 function addUsage(a: Usage, b: Usage): Usage {
 	const cached =
 		a.cachedInput === undefined && b.cachedInput === undefined
 			? undefined
-			: (a.cachedInput ?? 0) + (b.cachedInput ?? 0);
+			: sum(a.cachedInput ?? 0, b.cachedInput ?? 0);
 	return {
-		input: a.input + b.input,
-		output: a.output + b.output,
+		input: sum(a.input, b.input),
+		output: sum(a.output, b.output),
 		...(cached === undefined ? {} : { cachedInput: cached }),
 	};
 }

@@ -3,7 +3,7 @@ import { RE2JS } from "re2js";
 const maxProgramSize = 4000;
 
 /** The regular expressions of one schema, which run in time linear to the text. */
-export type LinearPattern = { readonly test: (text: string) => boolean };
+export type LinearPattern = { readonly test: (text: string) => boolean; readonly size: number };
 
 /**
  * The work one check may do. Every subschema that is looked at, every pattern and every format takes from it; when
@@ -36,6 +36,7 @@ export function compilePattern(source: string, budget: Budget): LinearPattern {
 	const size = pattern.programSize();
 	if (size > maxProgramSize) throw new Error(`it needs ${size} instructions, more than ${maxProgramSize}`);
 	return {
+		size,
 		test: (text) => {
 			budget.spend(1 + Math.ceil((text.length * size) / 64));
 			return pattern.test(text);
