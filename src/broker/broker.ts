@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { setImmediate } from "node:timers/promises";
 import { type HostArguments, type HostFunction, type HostResult, hostFunctions } from "@mortise/sdk/contract";
 import type { LoadedPlugin } from "../contract/index.js";
 import type { Database } from "../database.js";
@@ -100,6 +101,13 @@ export function createBroker(options: BrokerOptions): Broker {
 		const oldest = ended.size > maxEnded ? ended.keys().next().value : undefined;
 		if (oldest !== undefined) ended.delete(oldest);
 	};
+	let last: Promise<unknown> = Promise.resolve();
+	/** One after the other, each in a round of the event loop of its own: many at once must not hold it. */
+	const inTurn = <T>(run: () => T): Promise<T> => {
+		const mine = last.then(() => setImmediate()).then(run);
+		last = mine.catch(() => undefined);
+		return mine;
+	};
 	const answer = async (request: BrokerRequest, job: JobState): Promise<unknown> => {
 		const { plugin, name } = request;
 		const sender = { plugin, job: request.job };
@@ -116,7 +124,7 @@ export function createBroker(options: BrokerOptions): Broker {
 			case "kv": {
 				const args = readArguments(name, request.arguments);
 				requireKv(plugin);
-				return kv.perform({ bundle: id, agent: request.agent }, args);
+				return inTurn(() => kv.perform({ bundle: id, agent: request.agent }, args));
 			}
 			case "secret": {
 				const args = readArguments(name, request.arguments);

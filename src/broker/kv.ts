@@ -1,4 +1,4 @@
-import type { HostArguments, HostValue } from "@mortise/sdk/contract";
+import { type HostArguments, type HostValue, maxListedKeys } from "@mortise/sdk/contract";
 import { type Database, migrate } from "../database.js";
 import { Refusal } from "./refusal.js";
 
@@ -10,9 +10,11 @@ export type KvSpace = { readonly bundle: string; readonly agent: string };
 
 /** Key-value spaces in the host's database. */
 export type Kv = {
+	/** Drops every space of a bundle. */
+	readonly drop: (bundle: string) => void;
 	/**
 	 * `host.kv`. `get`: value and version, or neither. `set`: the new version. `delete`: nothing, also when absent.
-	 * `list`: keys with the prefix, sorted by code point. Versions grow within a space and never come again. A write with
+	 * `list`: keys with the prefix behind `after`, sorted by code point, at most 1,000; `more` when there are others. Versions grow within a space and never come again. A write with
 	 * `ifVersion` (0: only when absent) that finds another version fails as `unavailable`, retryable; a full space as
 	 * `unavailable`, not retryable.
 	 *
@@ -43,7 +45,8 @@ export function createKv(database: Database): Kv {
 	const where = "bundle = @bundle AND agent = @agent";
 	const getRow = database.prepare<[object], Row>(`SELECT value, bytes, version FROM kv WHERE ${where} AND key = @key`);
 	const listKeys = database.prepare<[object], { key: string }>(
-		`SELECT key FROM kv WHERE ${where} AND key >= @prefix AND substr(key, 1, length(@prefix)) = @prefix ORDER BY key`,
+		`SELECT key FROM kv WHERE ${where} AND key >= @prefix AND key > @after AND substr(key, 1, length(@prefix)) = @prefix
+		ORDER BY key LIMIT ${maxListedKeys + 1}`,
 	);
 	const putRow = database.prepare<[object]>(
 		`INSERT INTO kv VALUES (@bundle, @agent, @key, @value, @bytes, @version)
@@ -85,12 +88,23 @@ export function createKv(database: Database): Kv {
 	};
 	const write = database.transaction((action: () => HostValue<"kv">) => action()).immediate;
 
+	const dropRows = database.prepare<[string]>("DELETE FROM kv WHERE bundle = ?");
+	const dropSpaces = database.prepare<[string]>("DELETE FROM kv_space WHERE bundle = ?");
+	const drop = database.transaction((bundle: string) => {
+		dropRows.run(bundle);
+		dropSpaces.run(bundle);
+	}).immediate;
+
 	return {
+		drop: (bundle) => void drop(bundle),
 		perform: ({ bundle, agent }, args) => {
 			const space = { bundle, agent };
 			if (args.op === "list") {
 				const prefix = checkText(args.prefix ?? "", "prefix");
-				return { keys: listKeys.all({ ...space, prefix }).map((row) => row.key) };
+				const after = checkText(args.after ?? "", "after");
+				const keys = listKeys.all({ ...space, prefix, after }).map((row) => row.key);
+				const isMore = keys.length > maxListedKeys;
+				return { keys: keys.slice(0, maxListedKeys), ...(isMore ? { more: true } : {}) };
 			}
 			if (args.key === undefined) throw new Refusal("invalid_input", `kv ${args.op} needs a key`);
 			const key = checkText(args.key, "key");

@@ -49,6 +49,33 @@ describe("key-value spaces", () => {
 		expect(kv.perform(space, { op: "list", prefix: "a%" }).keys).toEqual(["a%"]);
 	});
 
+	it("list a page at a time, each behind the one before, and say when there is more", () => {
+		const kv = createKv(openDatabase(":memory:"));
+		const keys = Array.from({ length: 2500 }, (_, index) => `k${String(index).padStart(5, "0")}`);
+		for (const key of keys) kv.perform(space, { op: "set", key, value: 0 });
+		kv.perform(space, { op: "set", key: "other", value: 0 });
+		const sizes: number[] = [];
+		const found: string[] = [];
+		for (let isMore = true; isMore; ) {
+			const page = kv.perform(space, { op: "list", prefix: "k", after: found.at(-1) ?? "" });
+			sizes.push(page.keys?.length ?? 0);
+			found.push(...(page.keys ?? []));
+			isMore = page.more === true;
+		}
+		expect(sizes).toEqual([1000, 1000, 500]);
+		expect(found).toEqual(keys);
+	});
+
+	it("are gone when their bundle is removed, and no other's with them", () => {
+		const kv = createKv(openDatabase(":memory:"));
+		const other = { ...space, bundle: "acme.other" };
+		for (const each of [space, { ...space, agent: "b" }, other]) kv.perform(each, { op: "set", key: "a", value: 1 });
+		kv.drop(space.bundle);
+		expect(kv.perform(space, { op: "list" })).toEqual({ keys: [] });
+		expect(kv.perform({ ...space, agent: "b" }, { op: "get", key: "a" })).toEqual({});
+		expect(kv.perform(other, { op: "get", key: "a" })).toMatchObject({ value: 1 });
+	});
+
 	it("refuse a write against another version, and never give a version twice", () => {
 		const kv = createKv(openDatabase(":memory:"));
 		const conflict = { code: "unavailable", retryable: true };

@@ -80,10 +80,15 @@ type Filter = { readonly session?: string | undefined; readonly category?: strin
 async function newest(context: Context, agent: string, { session, category }: Filter): Promise<Entry[]> {
 	const kv = kvOf(context);
 	const entries: Entry[] = [];
-	// one by one: a call may have 64 host calls unanswered at a time
-	for (const key of (await kv({ op: "list", prefix: placeOf(agent, "") })).keys ?? []) {
-		const { value } = await kv({ op: "get", key });
-		if (value !== undefined) entries.push(value as Entry);
+	for (let after = ""; ; ) {
+		const { keys = [], more } = await kv({ op: "list", prefix: placeOf(agent, ""), after });
+		// one by one: a call may have 64 host calls unanswered at a time
+		for (const key of keys) {
+			const { value } = await kv({ op: "get", key });
+			if (value !== undefined) entries.push(value as Entry);
+		}
+		if (more !== true) break;
+		after = keys.at(-1) ?? "";
 	}
 	entries.sort((a, b) => (a.at < b.at ? 1 : -1));
 	const wanted = typeof category === "string" ? [category] : category;

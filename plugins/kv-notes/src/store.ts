@@ -62,7 +62,13 @@ export function openStore({ host }: Context): Store {
 	/** Page numbers, newest first. */
 	async function pagesOf(agent: string): Promise<readonly number[]> {
 		const prefix = pagePrefix(agent);
-		const { keys = [] } = await kv({ op: "list", prefix });
+		const keys: string[] = [];
+		for (let isMore = true; isMore; ) {
+			const after = keys.at(-1);
+			const listed = await kv({ op: "list", prefix, ...(after === undefined ? {} : { after }) });
+			keys.push(...(listed.keys ?? []));
+			isMore = listed.more === true;
+		}
 		return keys.map((key) => Number(key.slice(prefix.length))).sort((one, other) => other - one);
 	}
 

@@ -26,12 +26,18 @@ export const HttpArguments = z.strictObject({
 });
 /** `host.secret`: a placeholder that becomes the value at egress, for the declared use only. */
 export const SecretArguments = z.strictObject({ name: SecretName });
-/** `host.kv`: the bundle's own space, per agent. `ifVersion: 0` means "only when absent". */
+/** Keys that one `list` of `host.kv` gives at most. */
+export const maxListedKeys = 1000;
+/**
+ * `host.kv`: the bundle's own space, per agent. `ifVersion: 0` means "only when absent". `after`: a list goes on behind
+ * this key; `more` in the answer says that there are keys behind the last.
+ */
 export const KvArguments = z.strictObject({
 	op: z.enum(["get", "set", "delete", "list"]),
 	key: z.string().min(1).max(512).optional(),
 	value: z.json().optional(),
 	prefix: z.string().max(512).optional(),
+	after: z.string().max(512).optional(),
 	ifVersion: z.number().int().nonnegative().optional(),
 });
 
@@ -44,6 +50,7 @@ export const KvValue = z.strictObject({
 	value: z.json().optional(),
 	version: z.number().int().nonnegative().optional(),
 	keys: z.array(z.string()).optional(),
+	more: z.boolean().optional(),
 });
 
 /** Every host function this version links, with the schemas of its arguments and value. */

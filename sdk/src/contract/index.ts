@@ -15,6 +15,7 @@ export {
 	HostResult,
 	type HostValue,
 	hostFunctions,
+	maxListedKeys,
 	maxRandomBytes,
 	ungatedHostFunctions,
 } from "./host.js";

@@ -1,4 +1,4 @@
-import type { HostArguments, HostValue } from "../contract/host.js";
+import { type HostArguments, type HostValue, maxListedKeys } from "../contract/host.js";
 import type { JsonObject, JsonValue } from "../contract/json.js";
 import { PluginFailure } from "../define/failure.js";
 
@@ -14,17 +14,21 @@ export type TestKv = {
 /** Makes an empty space. Values are copied in and out; keys are listed in order. */
 export function createTestKv(): TestKv {
 	const values = new Map<string, Value>();
+	let version = 0;
 
 	function set(key: string, value: JsonValue): number {
-		const version = (values.get(key)?.version ?? 0) + 1;
+		// versions grow within the space and never come again
+		version += 1;
 		values.set(key, { value: copy(value), version });
 		return version;
 	}
 
 	function answer(args: HostArguments<"kv">): HostValue<"kv"> {
 		if (args.op === "list") {
-			const prefix = args.prefix ?? "";
-			return { keys: [...values.keys()].filter((key) => key.startsWith(prefix)).sort() };
+			const { prefix = "", after = "" } = args;
+			const keys = [...values.keys()].filter((key) => key.startsWith(prefix) && key > after).sort();
+			const isMore = keys.length > maxListedKeys;
+			return { keys: keys.slice(0, maxListedKeys), ...(isMore ? { more: true } : {}) };
 		}
 		const { key } = args;
 		if (key === undefined) throw new PluginFailure("invalid_input", `kv ${args.op} needs a key`);
@@ -36,7 +40,7 @@ export function createTestKv(): TestKv {
 				retryable: true,
 			});
 		if (args.op === "delete") {
-			values.delete(key);
+			if (values.delete(key)) version += 1;
 			return {};
 		}
 		if (args.value === undefined) throw new PluginFailure("invalid_input", "kv set needs a value");
