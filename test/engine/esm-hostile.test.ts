@@ -128,6 +128,18 @@ describe("the hostile ES-module corpus (DESIGN sections 7 and 8)", () => {
 		}
 	});
 
+	it("sends the host no more of log fields than its bound, in one line and in all", async () => {
+		const host = aHost();
+		const code = aTool(`const fields = {};
+			for (let i = 0; i < 20000; i++) fields["key" + i] = { deep: [i, [i]] };
+			for (let i = 0; i < 100; i++) await host.log({ level: "info", message: "m", fields });`);
+		await callTool(code, { host: host.port });
+		const logged = host.logs();
+		expect(JSON.stringify(logged[0]).length).toBeLessThan(20_000);
+		expect(JSON.stringify(logged).length).toBeLessThan(100_000);
+		expect(logged.at(-1)?.message).toMatch(/^\d+ more log lines were dropped$/);
+	});
+
 	it("drops log lines past the bound, cuts long ones, and says how many were dropped", async () => {
 		const host = aHost();
 		await callTool(hostile("floods-logs"), { host: host.port });

@@ -1,7 +1,13 @@
 // Runs in: worker.
 
 import { randomBytes } from "node:crypto";
-import { type Failure, type HostFunction, type HostResult, hostFunctions } from "@mortise/sdk/contract";
+import {
+	type Failure,
+	type HostArguments,
+	type HostFunction,
+	type HostResult,
+	hostFunctions,
+} from "@mortise/sdk/contract";
 import { grantCommand } from "../../broker/grant-word.js";
 import type { HostPort, PluginCode } from "../../contract/index.js";
 import { heardByMany } from "../../heard-by-many.js";
@@ -12,9 +18,10 @@ import { missingPermission } from "../ungranted.js";
 const maxCalls = 1000;
 /** Host calls one plugin call may have unanswered at a time. */
 const maxOpen = 64;
-/** Log lines one plugin call may write; the rest is dropped and counted. */
+/** Log lines one plugin call may write, and UTF-16 units of them as JSON; the rest is dropped and counted. */
 const maxLogs = 200;
-/** Characters of one log message; the rest is cut off. */
+const maxLogUnits = 65_536;
+/** Characters of one log message, and of its fields as JSON; the rest is cut off. */
 const maxLogCharacters = 8192;
 /** UTF-16 units of one host call's arguments as JSON. */
 export const maxArgumentUnits = 2 ** 20;
@@ -41,6 +48,8 @@ export class HostLink {
 	#calls = 0;
 	#open = 0;
 	#logs = 0;
+	#logUnits = 0;
+	#dropped = 0;
 
 	/** @param arrived called when a reply came in from the host; must not throw */
 	constructor(code: PluginCode, host: HostPort, arrived: () => void) {
@@ -60,7 +69,12 @@ export class HostLink {
 		if (!isLinked(this.#code, name)) return JSON.stringify(this.#refuse(name, text));
 		if (text.length > maxArgumentUnits) return failed("invalid_input", "the arguments are too large");
 		if (name === "log") {
-			if (this.#logs++ >= maxLogs) return JSON.stringify({ ok: true, value: {} });
+			this.#logUnits += Math.min(text.length, 2 * maxLogCharacters);
+			if (this.#logs >= maxLogs || this.#logUnits > maxLogUnits) {
+				this.#dropped++;
+				return JSON.stringify({ ok: true, value: {} });
+			}
+			this.#logs++;
 		} else {
 			if (this.#open >= maxOpen) return failed("rate_limited", `more than ${maxOpen} host calls at a time`);
 			if (++this.#calls > maxCalls) return failed("rate_limited", `more than ${maxCalls} host calls in one call`);
@@ -105,8 +119,7 @@ export class HostLink {
 			if (args?.ok) this.#log(args.value);
 		}
 		this.#asked = [];
-		const dropped = this.#logs - maxLogs;
-		if (dropped > 0) this.#log({ level: "warn", message: `${dropped} more log lines were dropped` });
+		if (this.#dropped > 0) this.#log({ level: "warn", message: `${this.#dropped} more log lines were dropped` });
 		this.#abort.abort();
 	}
 
@@ -138,11 +151,14 @@ export class HostLink {
 	}
 
 	#log(args: unknown): void {
-		const line = args as { message: string };
-		const message =
-			line.message.length > maxLogCharacters ? `${line.message.slice(0, maxLogCharacters)} …` : line.message;
+		const { level, message, fields } = args as HostArguments<"log">;
+		const line: HostArguments<"log"> = { level, message: cut(message) };
+		if (fields !== undefined) {
+			const text = JSON.stringify(fields);
+			line.fields = text.length > maxLogCharacters ? { cut: cut(text) } : fields;
+		}
 		// nobody waits for a log line, and it outlives the call
-		void this.#host.call("log", { ...line, message }, this.#forever);
+		void this.#host.call("log", line, this.#forever);
 	}
 
 	#refuse(name: string, text: string): HostResult {
@@ -152,6 +168,10 @@ export class HostLink {
 		const message = `host.${name} is not granted; the operator can allow it: ${grantCommand(this.#code.id, permission)}`;
 		return { ok: false, failure: { code: "unauthorized", message } };
 	}
+}
+
+function cut(text: string): string {
+	return text.length > maxLogCharacters ? `${text.slice(0, maxLogCharacters)} …` : text;
 }
 
 function isLinked(code: PluginCode, name: string): name is HostFunction {
