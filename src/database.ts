@@ -17,6 +17,23 @@ export function openDatabase(path: string): Database {
 	return database;
 }
 
+/**
+ * Holds a lock between processes until the returned function is called, or this process ends. `path` is a small database
+ * of its own, made when it is missing; nothing is ever written into it. Waits up to ten seconds for another holder.
+ *
+ * @throws the driver's error when it cannot be had
+ */
+export function holdLock(path: string): () => void {
+	const database = new Sqlite(path, { timeout: 10_000 });
+	try {
+		database.exec("BEGIN EXCLUSIVE");
+	} catch (error) {
+		database.close();
+		throw error;
+	}
+	return () => void database.close();
+}
+
 /** Applies a room's migrations, each once, in order, in one transaction. */
 export function migrate(database: Database, room: string, migrations: readonly string[]): void {
 	database.transaction(() => {

@@ -7,7 +7,7 @@ import { checkDocument, readYaml } from "../yaml.js";
 import { firstPartyGrant } from "./first-party-grants.js";
 import { type GrantWord, parseGrantWord } from "./grant-word.js";
 import { coversHost, parseHostPattern } from "./host-pattern.js";
-import { readPrivateFile, writePrivateFile } from "./private-file.js";
+import { changePrivateFile, readPrivateFile, writePrivateFile } from "./private-file.js";
 
 export type GrantStoreOptions = {
 	/** The home folder; the file is `grants.json` in it. */
@@ -32,8 +32,15 @@ export type RevokeResult = { readonly word: string; readonly stillGranted: reado
 export type GrantStore = {
 	/** Everything granted to a bundle; undefined when nothing is. */
 	readonly grantOf: (bundle: GrantedBundle) => Grant | undefined;
-	/** Adds a permission and lifts an earlier revoke of it. Gives its normal spelling. @throws `grant.word_invalid` */
-	readonly grant: (id: string, word: string) => string;
+	/**
+	 * Adds a permission and lifts an earlier revoke of it. Gives its normal spelling. With a bundle it is given to this
+	 * content: what was granted to other content of the id before is taken out. @throws `grant.word_invalid`
+	 */
+	readonly grant: (id: string, word: string, bundle?: GrantedBundle) => string;
+	/** Passes on what was granted to a bundle's former content, when its operator has put new content in its place. */
+	readonly passOn: (bundle: GrantedBundle) => void;
+	/** Takes out everything the file says of an id. */
+	readonly forget: (id: string) => void;
 	/** Takes a permission back, also one that the configuration or a shipped default gives. @throws `grant.word_invalid` */
 	readonly revoke: (id: string, word: string) => RevokeResult;
 	/** The ids `grants.json` says something about, sorted. */
@@ -43,7 +50,15 @@ export type GrantStore = {
 const Word = z.string().refine(isWord, "a permission: http:HOST[:PORT], secret:NAME, kv or isolation:PROFILE");
 const StoredGrants = z.strictObject({
 	version: z.literal(1),
-	bundles: z.record(BundleId, z.strictObject({ granted: z.array(Word), revoked: z.array(Word) })),
+	bundles: z.record(
+		BundleId,
+		z.strictObject({
+			granted: z.array(Word),
+			revoked: z.array(Word),
+			/** What `granted` was given to: the content with this digest, or what ships with Mortise. Absent: given in advance. */
+			to: z.union([z.literal("first-party"), z.string().regex(/^sha256:[0-9a-f]{64}$/)]).optional(),
+		}),
+	),
 });
 type StoredGrants = z.infer<typeof StoredGrants>;
 
@@ -57,6 +72,7 @@ export function createGrantStore(options: GrantStoreOptions): GrantStore {
 			.sort(([left], [right]) => (left < right ? -1 : 1));
 		writePrivateFile(file, `${JSON.stringify({ version: 1, bundles: Object.fromEntries(bundles) }, null, "\t")}\n`);
 	};
+	const changed = <T>(change: () => T): T => changePrivateFile(file, change);
 	const base = (bundle: GrantedBundle): readonly string[] => [
 		...wordsOf(configGrant(options, bundle.id)),
 		...wordsOf(firstPartyGrant(bundle, options.firstPartyDigests ?? {})),
@@ -65,7 +81,7 @@ export function createGrantStore(options: GrantStoreOptions): GrantStore {
 		grantOf: (bundle) => {
 			const entry = entryOf(read(), bundle.id);
 			const revoked = new Set(entry.revoked);
-			const words = [...base(bundle), ...entry.granted].filter(
+			const words = [...base(bundle), ...(isFor(entry, bundle) ? entry.granted : [])].filter(
 				(word) => word.startsWith("isolation:") || !revoked.has(word),
 			);
 			const config = configGrant(options, bundle.id);
@@ -76,31 +92,47 @@ export function createGrantStore(options: GrantStoreOptions): GrantStore {
 				...(config?.config === undefined ? {} : { config: config.config }),
 			};
 		},
-		grant: (id, text) => {
-			const word = parseGrantWord(text);
-			const stored = read();
-			const entry = entryOf(stored, checkId(id));
-			const kept = entry.granted.filter((each) => word.kind !== "isolation" || !each.startsWith("isolation:"));
-			write(stored, id, {
-				granted: [...new Set([...kept, word.text])].sort(),
-				revoked: entry.revoked.filter((each) => each !== word.text),
-			});
-			return word.text;
-		},
-		revoke: (id, text) => {
-			const word = parseGrantWord(text);
-			const stored = read();
-			const entry = entryOf(stored, checkId(id));
-			const granted = entry.granted.filter((each) => each !== word.text);
-			// an isolation floor is taken back only where it was set: revoking must never weaken what the configuration says
-			const revoked = word.kind === "isolation" ? entry.revoked : [...new Set([...entry.revoked, word.text])].sort();
-			write(stored, id, { granted, revoked });
-			const digest = options.firstPartyDigests?.[id] ?? "";
-			const left = [...base({ id, origin: "first-party", digest }), ...granted].filter(
-				(each) => !revoked.includes(each),
-			);
-			return { word: word.text, stillGranted: [...new Set(left.filter((each) => covers(each, word)))] };
-		},
+		grant: (id, text, bundle) =>
+			changed(() => {
+				const word = parseGrantWord(text);
+				const stored = read();
+				const entry = entryOf(stored, checkId(id));
+				const before = bundle === undefined || isFor(entry, bundle) ? entry.granted : [];
+				const kept = before.filter((each) => word.kind !== "isolation" || !each.startsWith("isolation:"));
+				const to = bundle === undefined ? entry.to : contentOf(bundle);
+				write(stored, id, {
+					granted: [...new Set([...kept, word.text])].sort(),
+					revoked: entry.revoked.filter((each) => each !== word.text),
+					...(to === undefined ? {} : { to }),
+				});
+				return word.text;
+			}),
+		passOn: (bundle) =>
+			changed(() => {
+				const stored = read();
+				const entry = entryOf(stored, bundle.id);
+				if (entry.granted.length > 0) write(stored, bundle.id, { ...entry, to: contentOf(bundle) });
+			}),
+		forget: (id) =>
+			changed(() => {
+				const stored = read();
+				if (Object.hasOwn(stored.bundles, id)) write(stored, id, { granted: [], revoked: [] });
+			}),
+		revoke: (id, text) =>
+			changed(() => {
+				const word = parseGrantWord(text);
+				const stored = read();
+				const entry = entryOf(stored, checkId(id));
+				const granted = entry.granted.filter((each) => each !== word.text);
+				// an isolation floor is taken back only where it was set: revoking must never weaken what the configuration says
+				const revoked = word.kind === "isolation" ? entry.revoked : [...new Set([...entry.revoked, word.text])].sort();
+				write(stored, id, { ...entry, granted, revoked });
+				const digest = options.firstPartyDigests?.[id] ?? "";
+				const left = [...base({ id, origin: "first-party", digest }), ...granted].filter(
+					(each) => !revoked.includes(each),
+				);
+				return { word: word.text, stillGranted: [...new Set(left.filter((each) => covers(each, word)))] };
+			}),
 		ids: () => Object.keys(read().bundles).sort(),
 	};
 }
@@ -122,6 +154,16 @@ function configGrant(options: GrantStoreOptions, id: string): Grant | undefined 
 
 function entryOf(stored: StoredGrants, id: string): StoredGrants["bundles"][string] {
 	return (Object.hasOwn(stored.bundles, id) ? stored.bundles[id] : undefined) ?? { granted: [], revoked: [] };
+}
+
+/** Whether what an entry grants was given to this very content. */
+function isFor({ to }: StoredGrants["bundles"][string], bundle: GrantedBundle): boolean {
+	return to === undefined || to === contentOf(bundle);
+}
+
+/** What ships with Mortise stays itself when it is updated; other content is its digest. */
+function contentOf({ origin, digest }: GrantedBundle): string {
+	return origin === "first-party" ? "first-party" : digest;
 }
 
 function wordsOf(grant: Grant | undefined): readonly string[] {

@@ -18,7 +18,7 @@ export {
 	writeHostPattern,
 } from "./host-pattern.js";
 export { httpCaps } from "./http-message.js";
-export { kvCaps } from "./kv.js";
+export { createKv, kvCaps } from "./kv.js";
 export { defaultCeiling, defaultLimits, effectiveLimits, parseDuration, parseSize } from "./limits.js";
 export { effectivePermissions, grantWords, hostFunctionsOf } from "./permissions.js";
 export { logCaps } from "./plugin-log.js";

@@ -1,6 +1,7 @@
 import { closeSync, fstatSync, mkdirSync, openSync, readFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import writeFileAtomic from "write-file-atomic";
+import { holdLock } from "../database.js";
 import { HostError } from "../errors.js";
 
 const maxBytes = 256 * 1024;
@@ -47,6 +48,27 @@ export function writePrivateFile(file: string, text: string): void {
 		writeFileAtomic.sync(file, text, { mode: 0o600 });
 	} catch (error) {
 		throw new HostError("private_file.unreadable", { file, detail: codeOf(error) });
+	}
+}
+
+/**
+ * Runs a change of a private file, reading and writing it, while no other process changes one of the same folder.
+ *
+ * @throws HostError `private_file.unreadable` when another process holds it for longer than ten seconds
+ */
+export function changePrivateFile<T>(file: string, change: () => T): T {
+	const folder = dirname(file);
+	let release: () => void;
+	try {
+		mkdirSync(folder, { recursive: true, mode: 0o700 });
+		release = holdLock(join(folder, "files.lock"));
+	} catch (error) {
+		throw new HostError("private_file.unreadable", { file, detail: codeOf(error) }, { cause: error });
+	}
+	try {
+		return change();
+	} finally {
+		release();
 	}
 }
 

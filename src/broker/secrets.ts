@@ -4,7 +4,7 @@ import { SecretName } from "@mortise/sdk/contract";
 import { z } from "zod";
 import { HostError } from "../errors.js";
 import { checkDocument, readYaml } from "../yaml.js";
-import { readPrivateFile, writePrivateFile } from "./private-file.js";
+import { changePrivateFile, readPrivateFile, writePrivateFile } from "./private-file.js";
 import { createRedactor, minSecretLength, type Redactor } from "./redact.js";
 
 /** Where secrets can come from. */
@@ -102,15 +102,16 @@ export function createSecretStore(options: SecretStoreOptions): SecretStore {
 				throw new HostError("secret.name_invalid", { name });
 			const fault = faultOf(value);
 			if (fault !== undefined) throw new HostError("secret.value_refused", { name, detail: fault });
-			write(new Map(stored()).set(name, value));
+			changePrivateFile(options.storePath, () => write(new Map(stored()).set(name, value)));
 			remember(value);
 		},
-		remove: (name) => {
-			const values = new Map(stored());
-			const found = values.delete(name);
-			if (found) write(values);
-			return found;
-		},
+		remove: (name) =>
+			changePrivateFile(options.storePath, () => {
+				const values = new Map(stored());
+				const found = values.delete(name);
+				if (found) write(values);
+				return found;
+			}),
 		redactor: () => {
 			redactor ??= createRedactor(seen);
 			return redactor;

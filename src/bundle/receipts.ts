@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { BundleId } from "@mortise/sdk/contract";
 import writeFileAtomic from "write-file-atomic";
 import { z } from "zod";
+import { holdLock } from "../database.js";
 import { HostError } from "../errors.js";
 import { checkValue, faultText } from "../schema-check.js";
 
@@ -88,6 +89,31 @@ async function apply(
 	id: string,
 	change: (before: Receipt | undefined) => Receipt | undefined,
 ): Promise<void> {
+	const release = await lockReceipts(home);
+	try {
+		await applyLocked(home, id, change);
+	} finally {
+		release();
+	}
+}
+
+/** Other processes change the file too. */
+async function lockReceipts(home: string): Promise<() => void> {
+	const file = receiptsPath(home);
+	try {
+		await mkdir(home, { recursive: true, mode: 0o700 });
+		return holdLock(join(home, "receipts.lock"));
+	} catch (error) {
+		const { code, message } = error as NodeJS.ErrnoException;
+		throw new HostError("bundle.write_failed", { path: file, detail: code ?? message }, { cause: error });
+	}
+}
+
+async function applyLocked(
+	home: string,
+	id: string,
+	change: (before: Receipt | undefined) => Receipt | undefined,
+): Promise<void> {
 	const receipts = await readReceipts(home);
 	const changed = change(receiptOf(receipts, id));
 	const others = Object.entries(receipts).filter(([other]) => other !== id);
@@ -96,7 +122,6 @@ async function apply(
 	);
 	const file = receiptsPath(home);
 	try {
-		await mkdir(home, { recursive: true, mode: 0o700 });
 		await writeFileAtomic(file, `${JSON.stringify({ v: 1, bundles }, undefined, "\t")}\n`, { mode: 0o600 });
 	} catch (error) {
 		const { code, message } = error as NodeJS.ErrnoException;

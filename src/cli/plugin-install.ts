@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { grantCommand, grantWords } from "../broker/index.js";
+import { createGrantStore, grantCommand, grantWords } from "../broker/index.js";
 import { installBundle } from "../bundle/index.js";
 import { compileSchema } from "../json-schema.js";
 import { dropFolder, openHome } from "../runtime/index.js";
@@ -22,6 +22,8 @@ export async function run(
 		compile: compileSchema,
 	});
 	const { manifest, digest } = installed.bundle;
+	const store = createGrantStore({ home: home.folder, config: loaded.config.grants });
+	if (installed.outcome !== "unchanged") store.passOn({ id: manifest.id, origin: "dropped", digest });
 	const grants = grantWords(manifest).map((word) => grantCommand(manifest.id, word));
 	const asks =
 		grants.length === 0

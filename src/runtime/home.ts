@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
+import { type Database, openDatabase } from "../database.js";
 import { HostError } from "../errors.js";
 import { makeFolder } from "../make-folder.js";
 
@@ -57,4 +58,14 @@ export function homeAt(folder: string, drop?: string): Home {
 /** A key as a folder name: itself when it is plain, else its digest. */
 function folderName(key: string): string {
 	return /^[a-z0-9][a-z0-9_-]{0,63}$/.test(key) ? key : createHash("sha256").update(key).digest("hex").slice(0, 32);
+}
+
+/** Opens the database of a home. @throws HostError `home.database_unusable` */
+export function openHomeDatabase(home: Home): Database {
+	try {
+		return openDatabase(home.database);
+	} catch (error) {
+		const detail = error instanceof Error ? error.message : String(error);
+		throw new HostError("home.database_unusable", { file: home.database, detail }, { cause: error });
+	}
 }

@@ -3,8 +3,6 @@ import { createHistory } from "../agent/index.js";
 import { createBroker, createGrantStore } from "../broker/index.js";
 import { deriveDocument } from "../capability/index.js";
 import type { Environment, LoadedConfig } from "../config.js";
-import { type Database, openDatabase } from "../database.js";
-import { HostError } from "../errors.js";
 import { describeProbed } from "../isolation/index.js";
 import type { Logger } from "../log.js";
 import { openAuditLog } from "../policy/index.js";
@@ -12,7 +10,7 @@ import { createPool } from "../pool/index.js";
 import { createStateTargets, nativeStateTargets } from "../state/index.js";
 import { createDropLog, createSqliteMemory } from "../tools/index.js";
 import { createCodeStore } from "./code-store.js";
-import { type Home, openHome } from "./home.js";
+import { openHome, openHomeDatabase } from "./home.js";
 import { loadSet } from "./load.js";
 import { probeMachine } from "./machine.js";
 import { nativeToolNames } from "./natives.js";
@@ -100,14 +98,5 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
 		await pool.close();
 		database.close();
 		throw error;
-	}
-}
-
-function openHomeDatabase(home: Home): Database {
-	try {
-		return openDatabase(home.database);
-	} catch (error) {
-		const detail = error instanceof Error ? error.message : String(error);
-		throw new HostError("home.database_unusable", { file: home.database, detail }, { cause: error });
 	}
 }
