@@ -1,11 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
-import { mkdir, open, realpath, rename, rm } from "node:fs/promises";
+import { open, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { State } from "@mortise/sdk/contract";
 import { errorReport } from "../errors.js";
+import { FolderMoved, withinFolder } from "../held-folder.js";
 import { type CheckedPath, checkStatePath } from "./path.js";
 import { maxStateBytes, type StateOutcome, type StatePlace, type StateTarget } from "./target.js";
+
+const newFlags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
 /**
  * The target `file`: one JSON file in the agent's folder, replaced whole, so that a reader sees the old state or the new
@@ -33,53 +36,42 @@ async function publishFile(state: State, place: StatePlace): Promise<StateOutcom
 		return { ok: false, error: errorReport("state.too_large", { bytes, maxBytes: maxStateBytes }) };
 	}
 	try {
-		return await replace(checked, text);
+		await replace(checked, text);
+		return { ok: true };
 	} catch (error) {
+		if (isLinkOnTheWay(error)) {
+			const detail = "a folder on the way became a link";
+			return { ok: false, error: errorReport("state.path_refused", { path: checked.path, detail }) };
+		}
 		const detail = error instanceof Error && "code" in error ? String(error.code) : "unknown";
 		return { ok: false, error: errorReport("state.write_failed", { path: checked.path, detail }) };
 	}
 }
 
-async function replace(checked: CheckedPath, text: string): Promise<StateOutcome> {
-	const folder = await makeFolders(checked);
-	if (folder === undefined) return moved(checked);
-	const staged = join(folder, `.${randomUUID()}.tmp`);
-	const handle = await open(
-		staged,
-		constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW,
-		0o644,
-	);
-	try {
+/**
+ * Puts the text in the place of the file, from a folder that is held open: one that is swapped for a link after it was
+ * checked does not take the file elsewhere.
+ */
+function replace(checked: CheckedPath, text: string): Promise<void> {
+	return withinFolder(checked.root, checked.folders, { make: true }, async ({ path }) => {
+		const staged = join(path, `.${randomUUID()}.tmp`);
+		const handle = await open(staged, newFlags, 0o644);
 		try {
-			await handle.writeFile(text);
-			await handle.sync();
+			try {
+				await handle.writeFile(text);
+				await handle.sync();
+			} finally {
+				await handle.close();
+			}
+			// renaming replaces a link, it never writes through one
+			await rename(staged, join(path, checked.file));
 		} finally {
-			await handle.close();
+			await rm(staged, { force: true });
 		}
-		// a folder swapped for a link meanwhile would take the file elsewhere
-		if ((await realpath(folder)) !== folder) return moved(checked);
-		// renaming replaces a link, it never writes through one
-		await rename(staged, join(folder, checked.file));
-		return { ok: true };
-	} finally {
-		await rm(staged, { force: true });
-	}
+	});
 }
 
-/** Makes what is missing, one folder at a time. `undefined` when a part turned out to be a link. */
-async function makeFolders(checked: CheckedPath): Promise<string | undefined> {
-	let folder = checked.root;
-	for (const part of checked.folders) {
-		folder = join(folder, part);
-		await mkdir(folder).catch((error: unknown) => {
-			if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
-		});
-		if ((await realpath(folder)) !== folder) return undefined;
-	}
-	return folder;
-}
-
-function moved(checked: CheckedPath): StateOutcome {
-	const detail = "a folder on the way became a link";
-	return { ok: false, error: errorReport("state.path_refused", { path: checked.path, detail }) };
+function isLinkOnTheWay(error: unknown): boolean {
+	if (error instanceof FolderMoved) return true;
+	return error instanceof Error && "code" in error && (error.code === "ELOOP" || error.code === "ENOTDIR");
 }

@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { constants, existsSync } from "node:fs";
-import { type FileHandle, lstat, mkdir, open, realpath, rename, unlink } from "node:fs/promises";
+import { constants } from "node:fs";
+import { type FileHandle, lstat, open, rename, unlink } from "node:fs/promises";
 import { join } from "node:path";
+import { FolderMoved, type HeldFolder, withinFolder } from "../held-folder.js";
 import { makeFolder } from "../make-folder.js";
 
 /** Why the workspace does not do what a model asked; the message is for the model. */
@@ -12,15 +13,11 @@ export const maxFileBytes = 1024 * 1024;
 const maxPathBytes = 4096;
 const maxComponents = 64;
 
-const folderFlags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 const readFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | (constants.O_NOCTTY ?? 0);
 const newFlags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-/** Where an open folder can be used as the start of a path, so that nothing before it can be swapped any more. */
-const descriptors = existsSync("/proc/self/fd") ? "/proc/self/fd" : undefined;
 
 /** Where a file of a workspace is: its folder, held open, and its name. */
-type Place = { readonly folder: Folder; readonly name: string };
-type Folder = { readonly handle: FileHandle; readonly path: string };
+type Place = { readonly folder: HeldFolder; readonly name: string };
 
 /**
  * Reads a plain file below `root`. Every folder on the way is opened one by one without following links, and the next
@@ -89,41 +86,19 @@ export async function writeWorkspaceFile(
 async function within<T>(root: string, path: string, make: boolean, work: (place: Place) => Promise<T>): Promise<T> {
 	const components = componentsOf(path);
 	const name = components.pop() ?? "";
-	const opened: FileHandle[] = [];
 	try {
-		// the operator names the root, and it may be reached by links; nothing below it may
-		const top = await realpath(root);
-		let folder = await hold(top, opened);
-		for (const component of components) {
-			const next = join(folder.path, component);
-			if (make) await mkdir(next, { mode: 0o755 }).catch(ignoreExisting);
-			folder = await hold(next, opened);
-		}
-		return await work({ folder, name });
+		return await withinFolder(root, components, { make }, (folder) => work({ folder, name }));
 	} catch (error) {
 		throw worded(error, path);
-	} finally {
-		for (const handle of opened.reverse()) await handle.close();
 	}
 }
 
-async function hold(path: string, opened: FileHandle[]): Promise<Folder> {
-	const handle = await open(path, folderFlags);
-	opened.push(handle);
-	if (descriptors !== undefined) return { handle, path: `${descriptors}/${handle.fd}` };
-	// no way to start from an open folder here: at least what was opened must be what stands at the path without links
-	const [held, named] = await Promise.all([handle.stat(), lstat(path)]);
-	if (held.dev !== named.dev || held.ino !== named.ino || (await realpath(path)) !== path)
-		throw new WorkspaceRefusal("a folder on the way is a link");
-	return { handle, path };
-}
-
-async function openIn(folder: Folder, name: string, flags: number, mode?: number): Promise<FileHandle> {
+async function openIn(folder: HeldFolder, name: string, flags: number, mode?: number): Promise<FileHandle> {
 	return await open(join(folder.path, name), flags, mode);
 }
 
 // an existing file keeps its mode; anything but a plain file is not replaced
-async function modeOf(folder: Folder, name: string, path: string): Promise<number> {
+async function modeOf(folder: HeldFolder, name: string, path: string): Promise<number> {
 	try {
 		const stat = await lstat(join(folder.path, name));
 		if (stat.isSymbolicLink()) throw new WorkspaceRefusal(`${path} is a link; links are not followed`);
@@ -156,6 +131,7 @@ function componentsOf(path: string): string[] {
 }
 
 function worded(error: unknown, path: string): unknown {
+	if (error instanceof FolderMoved) return new WorkspaceRefusal("a folder on the way is a link");
 	switch (codeOf(error)) {
 		case "ENOENT":
 			return new WorkspaceRefusal(`${path} does not exist in the workspace`);
@@ -179,10 +155,6 @@ function worded(error: unknown, path: string): unknown {
 
 function tooLarge(path: string, bytes: number): WorkspaceRefusal {
 	return new WorkspaceRefusal(`${path} has ${bytes} bytes, more than the ${maxFileBytes} allowed`);
-}
-
-function ignoreExisting(error: unknown): void {
-	if (codeOf(error) !== "EEXIST") throw error;
 }
 
 function codeOf(error: unknown): unknown {

@@ -15,6 +15,7 @@ import { join } from "node:path";
 import type { State } from "@mortise/sdk/contract";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { checkStatePath, createStateTargets, nativeStateTargets, type StateOutcome } from "../../src/state/index.js";
+import { whileSwapping } from "../hostile/files/swaps.js";
 
 let folder: string;
 let root: string;
@@ -95,6 +96,19 @@ describe("the file target", () => {
 			expect(codeOf(await publish(path))).toBe("state.path_refused");
 		}
 		expect(readdirSync(outside)).toEqual([]);
+	});
+
+	it("never writes outside while a folder on the way is swapped for a link all the time", async () => {
+		mkdirSync(join(root, "real"));
+		symlinkSync(outside, join(root, "link"));
+		const outcomes = new Set<unknown>();
+		await whileSwapping(root, async () => {
+			for (let round = 0; round < 1500; round += 1) outcomes.add(codeOf(await publish("real/state.json")));
+		});
+		expect(readdirSync(outside)).toEqual([]);
+		// both happened: a write inside, and a refusal
+		expect(outcomes).toContain(true);
+		expect(outcomes).toContain("state.path_refused");
 	});
 
 	it("refuses a file that is a link, also a dangling one and one to a state", async () => {

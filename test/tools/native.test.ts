@@ -1,6 +1,5 @@
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { once } from "node:events";
 import {
 	chmodSync,
 	existsSync,
@@ -30,6 +29,7 @@ import {
 	type NativeContext,
 	type NativeTool,
 } from "../../src/tools/index.js";
+import { whileSwapping } from "../hostile/files/swaps.js";
 
 const context: NativeContext = { agent: "a", session: "s", signal: new AbortController().signal };
 
@@ -43,26 +43,6 @@ async function call(
 	if (found === undefined) throw new Error(`no tool ${name}`);
 	return await found.execute(input, as);
 }
-
-// another process, so that a swap can fall between any two steps
-const swapForEver = `
-	const { renameSync, rmSync } = require("node:fs");
-	const move = (from, to) => {
-		for (;;) {
-			try { return renameSync(from, to); }
-			catch {
-				// a write has made the folder anew, and may still be filling it
-				try { rmSync(to, { recursive: true, force: true }); } catch {}
-			}
-		}
-	};
-	process.stdout.write("ready");
-	for (;;) {
-		move("real", "parked");
-		move("link", "real");
-		move("real", "link");
-		move("parked", "real");
-	}`;
 
 let folder: string;
 let workspace: string;
@@ -165,12 +145,7 @@ describe("file_read and file_write", () => {
 		mkdirSync(real);
 		writeFileSync(join(real, "secret.txt"), "inside");
 		symlinkSync(join(folder, "outside"), join(workspace, "link"));
-		const swapper = spawn(process.execPath, ["-e", swapForEver], {
-			cwd: workspace,
-			stdio: ["ignore", "pipe", "inherit"],
-		});
-		try {
-			await once(swapper.stdout, "data");
+		await whileSwapping(workspace, async () => {
 			let inside = 0;
 			for (let round = 0; round < 3000; round += 1) {
 				const output = await (round % 10 === 0 ? write("real/new.txt", "new") : read("real/secret.txt"));
@@ -178,12 +153,7 @@ describe("file_read and file_write", () => {
 				if (output.isError !== true) inside += 1;
 			}
 			expect(inside).toBeGreaterThan(0);
-		} finally {
-			const running = swapper.exitCode === null;
-			const ended = once(swapper, "exit");
-			swapper.kill("SIGKILL");
-			if (running) await ended;
-		}
+		});
 		expect(readdirSync(join(folder, "outside"))).toEqual(["secret.txt"]);
 		expect(readFileSync(join(folder, "outside", "secret.txt"), "utf8")).toBe("canary");
 	});
