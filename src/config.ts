@@ -1,9 +1,9 @@
-import { readFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import envPaths from "env-paths";
 import { Config } from "./contract/index.js";
 import { HostError } from "./errors.js";
-import { checkDocument, readYaml } from "./yaml.js";
+import { readStart } from "./read-start.js";
+import { checkDocument, maxDocumentBytes, readYaml } from "./yaml.js";
 
 /** Where the configuration came from, and what follows from that. */
 export type LoadedConfig = {
@@ -53,7 +53,7 @@ function orUnset(value: string | undefined): string | undefined {
 export async function loadConfig(request: ConfigRequest, environment = readEnvironment()): Promise<LoadedConfig> {
 	const cwd = request.cwd ?? process.cwd();
 	const file = request.file === undefined ? join(cwd, "mortise.yaml") : resolve(cwd, request.file);
-	const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
+	const bytes = await readStart(file, maxDocumentBytes).catch((error: NodeJS.ErrnoException) => {
 		if (request.file === undefined && error.code === "ENOENT") return undefined;
 		throw new HostError("file.unreadable", { file, detail: error.code ?? error.message }, { cause: error });
 	});

@@ -11,6 +11,7 @@ export { embeddedDocument } from "./embedded.js";
 export { type Match, type MatchFailure, type MatchRule, matchDocument } from "./match.js";
 export { matchFiles } from "./match-files.js";
 export { publishDocument } from "./publish.js";
+export { maxRuntimeDocumentBytes, readBytes, readDocument } from "./read-file.js";
 export { formatProblems, type ReportFormat } from "./report.js";
 export {
 	type FileKind,

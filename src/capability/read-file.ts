@@ -1,6 +1,6 @@
-import { createReadStream } from "node:fs";
 import type { Problem } from "../contract/index.js";
 import { problemOf } from "../errors.js";
+import { readStart } from "../read-start.js";
 import { maxDocumentBytes, type PlacedDocument, readYaml } from "../yaml.js";
 
 /** The largest capability document that is read, in bytes: a host with thousands of tools publishes a long one. */
@@ -9,21 +9,16 @@ export const maxRuntimeDocumentBytes = 4 * 1024 * 1024;
 /** What a file held. `document` is there with the problems when something could be read. */
 export type ReadDocument = { readonly document?: PlacedDocument; readonly problems: readonly Problem[] };
 
-/**
- * A file's first bytes, at most one past `maxBytes`, so that a file too large is known as such and never held. Pipes
- * can be read too. Never rejects.
- */
+/** As `readStart`, with what kept it from being read as a problem. Never rejects. */
 export async function readBytes(
 	file: string,
 	maxBytes: number,
 ): Promise<{ readonly bytes: Uint8Array } | { readonly problem: Problem }> {
-	const chunks: Buffer[] = [];
 	try {
-		for await (const chunk of createReadStream(file, { end: maxBytes })) chunks.push(chunk);
+		return { bytes: await readStart(file, maxBytes) };
 	} catch (error) {
 		return { problem: problemOf("file.unreadable", { file }, { detail: reasonOf(error) }) };
 	}
-	return { bytes: Buffer.concat(chunks) };
 }
 
 /**

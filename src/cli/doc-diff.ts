@@ -1,8 +1,7 @@
-import { readFile } from "node:fs/promises";
-import { diffDocuments, diffLines } from "../capability/index.js";
+import { diffDocuments, diffLines, maxRuntimeDocumentBytes, readBytes, readDocument } from "../capability/index.js";
 import { RuntimeDocument } from "../contract/index.js";
 import { HostError } from "../errors.js";
-import { checkDocument, readYaml } from "../yaml.js";
+import { checkDocument } from "../yaml.js";
 import { type Context, exitCodes } from "./context.js";
 
 /** `doc diff A B`: what changed between two capability documents; 0 when nothing, 1 when something. */
@@ -14,10 +13,9 @@ export async function run(context: Context, args: readonly string[]): Promise<nu
 }
 
 async function readRuntimeDocument(file: string): Promise<RuntimeDocument> {
-	const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
-		throw new HostError("file.unreadable", { file, detail: error.code ?? error.message }, { cause: error });
-	});
-	const { document, problems } = readYaml(bytes, file);
+	const read = await readBytes(file, maxRuntimeDocumentBytes);
+	if ("problem" in read) throw new HostError("input.invalid", { file, count: 1 }, { problems: [read.problem] });
+	const { document, problems } = readDocument(read.bytes, file, maxRuntimeDocumentBytes);
 	const checked = document === undefined ? undefined : checkDocument(document, RuntimeDocument, "schema.invalid");
 	const all = [...problems, ...(checked === undefined || checked.ok ? [] : checked.problems)];
 	if (checked === undefined || !checked.ok || all.length > 0) {
