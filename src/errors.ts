@@ -327,6 +327,11 @@ export const errorTable = {
 		message: "{id} comes with Mortise and is not in the drop folder",
 		next: "Run mortise plugin disable {id} to keep it from being loaded.",
 	},
+	"plugin.first_party_id": {
+		owner: "operator",
+		message: "{id} is the id of a bundle that comes with Mortise; with two of one id neither would be loaded",
+		next: "Give the bundle another id, or set bundles.first_party: false and grant the ones you need.",
+	},
 	"plugin.unknown": {
 		owner: "operator",
 		message: "there is no bundle {id}; known: {known}",

@@ -24,6 +24,8 @@ export type InstallOptions = {
 	readonly drop: string;
 	/** Replaces an installed bundle whose content is another. */
 	readonly force?: boolean;
+	/** Ids that are taken by bundles elsewhere. */
+	readonly takenIds?: ReadonlySet<string>;
 	readonly compile?: CompileSchema;
 	readonly now?: () => Date;
 	readonly signal?: AbortSignal;
@@ -40,7 +42,7 @@ export type Installed = {
 /**
  * Verifies a bundle and puts it into the drop folder as a folder named for its id. Written aside and renamed when whole:
  * however it is cut off, a later load finds the old version or the new one, never half of one and never neither.
- * Throws `bundle.refused` (with all problems), `bundle.already_installed` (other content and no `force`),
+ * Throws `bundle.refused` (with all problems), `plugin.first_party_id` for a taken id, `bundle.already_installed` (other content and no `force`),
  * `bundle.duplicate_id` (the id stands elsewhere in the drop folder), `bundle.drop_folder_unsafe`, `bundle.write_failed`,
  * `receipts.invalid`.
  */
@@ -52,6 +54,7 @@ export async function installBundle(options: InstallOptions): Promise<Installed>
 	}
 	const { bundle } = read;
 	const { id, version } = bundle.manifest;
+	if (options.takenIds?.has(id)) throw new HostError("plugin.first_party_id", { id });
 	const path = join(drop, id);
 	const receipt = receiptOf(await readReceipts(home), id);
 	await mkdir(drop, { recursive: true, mode: 0o700 }).catch(writeFailed(drop));

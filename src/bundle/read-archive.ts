@@ -85,7 +85,11 @@ function createEntryReader(list: ReturnType<typeof createFileList>) {
 		} else if (entry.type === "SymbolicLink" || entry.type === "Link") admission = list.refuse("bundle.link", { path });
 		else if (entry.type !== "File" && entry.type !== "OldFile")
 			admission = list.refuse("bundle.special_file", { path, kind: entry.type });
-		else admission = list.admit(path, entry.size);
+		else if (!Number.isSafeInteger(entry.size) || entry.size < 0) {
+			// a pax header may give any number; a negative one would be taken off the sum
+			failure ??= new Error("an entry says a size that is none");
+			admission = "stop";
+		} else admission = list.admit(path, entry.size);
 		if (admission === "stop") stopped = true;
 		return admission === "take";
 	};
@@ -95,7 +99,6 @@ function createEntryReader(list: ReturnType<typeof createFileList>) {
 		entry.on("end", () => {
 			const content = Buffer.concat(chunks);
 			if (content.length === entry.size) list.add(pathOf(entry), content);
-			// a pax header may give any number, also a fraction
 			else failure ??= new Error("an entry does not have the size it says");
 		});
 	};

@@ -2,7 +2,9 @@ import { effectivePermissions, grantCommand } from "../broker/index.js";
 import { readBundle, refusedError } from "../bundle/index.js";
 import { diffDocuments, diffLines } from "../capability/index.js";
 import type { RuntimeDocument } from "../contract/index.js";
+import { HostError } from "../errors.js";
 import { compileSchema } from "../json-schema.js";
+import { firstPartyDigests } from "../runtime/index.js";
 import { type Context, exitCodes } from "./context.js";
 import { withRuntime } from "./with-runtime.js";
 
@@ -14,6 +16,10 @@ export async function run(context: Context, args: readonly string[]): Promise<nu
 		throw refusedError(read.refused);
 	}
 	const { manifest } = read.bundle;
+	const { config } = await context.loadConfig();
+	const shipped = config.bundles?.first_party === false ? undefined : (await firstPartyDigests()).get(manifest.id);
+	if (shipped !== undefined && shipped !== read.bundle.digest)
+		throw new HostError("plugin.first_party_id", { id: manifest.id });
 	const before = await withRuntime(context, async (runtime) => ({
 		document: runtime.document,
 		replaces: runtime.set.plugins.find((each) => each.bundle.manifest.id === manifest.id)?.bundle.manifest.version,

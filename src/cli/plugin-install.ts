@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { createGrantStore, grantCommand, grantWords } from "../broker/index.js";
 import { installBundle } from "../bundle/index.js";
 import { compileSchema } from "../json-schema.js";
-import { dropFolder, openHome } from "../runtime/index.js";
+import { dropFolder, firstPartyDigests, openHome } from "../runtime/index.js";
 import { type Context, exitCodes } from "./context.js";
 
 /** `plugin install SOURCE`: verifies a folder or a `.tgz` and puts it into the drop folder; says what it asks for. */
@@ -19,6 +19,7 @@ export async function run(
 		home: home.folder,
 		drop: home.bundles,
 		force: options.force === true,
+		takenIds: loaded.config.bundles?.first_party === false ? new Set() : new Set((await firstPartyDigests()).keys()),
 		compile: compileSchema,
 	});
 	const { manifest, digest } = installed.bundle;

@@ -22,6 +22,8 @@ export type Job =
 	| { readonly kind: "turn"; readonly plan: TurnPlan }
 	| {
 			readonly kind: "call";
+			/** The id the plugin is told. */
+			readonly call: string;
 			readonly bundle: string;
 			readonly op: string;
 			readonly input: unknown;

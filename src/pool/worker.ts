@@ -35,7 +35,7 @@ async function runJob(job: Job, link: WorkerLink): Promise<JobResult[Job["kind"]
 			return opened.plugin.call({
 				op: job.op,
 				input: job.input,
-				call: "call",
+				call: job.call,
 				timeoutMs: job.timeoutMs,
 				signal: link.signal,
 				...(job.agent === undefined ? {} : { agent: job.agent }),

@@ -281,10 +281,14 @@ export class Runtime {
 			code,
 		});
 		return pool
-			.run({ kind: "call", bundle: call.bundle, op: call.op, input: call.input, timeoutMs, agent: call.agent }, edges, {
-				timeoutMs: timeoutMs + turnGraceMs,
-				signal: this.#stop.signal,
-			})
+			.run(
+				{ kind: "call", call: job, bundle: call.bundle, op: call.op, input: call.input, timeoutMs, agent: call.agent },
+				edges,
+				{
+					timeoutMs: timeoutMs + turnGraceMs,
+					signal: this.#stop.signal,
+				},
+			)
 			.catch((error: unknown): CallOutcome => {
 				return { ok: false, error: reportOf(error), retryable: false, ms: performance.now() - started };
 			})

@@ -102,6 +102,7 @@ export async function callTool(request: ToolCallRequest, desk: Desk): Promise<To
 					.run(
 						{
 							kind: "call",
+							call: job,
 							bundle: plugin.bundle.manifest.id,
 							op: "tool.call",
 							input: { name: tool.name, arguments: answer.arguments },

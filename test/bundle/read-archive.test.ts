@@ -72,6 +72,7 @@ describe("readArchive", () => {
 			"bundle.archive_invalid",
 		],
 		["a fraction of a byte", [pax({ size: "0.5" }), { path: "a" }], "bundle.archive_invalid"],
+		["more bytes than can be counted", [pax({ size: "1e300" }), { path: "a" }], "bundle.archive_invalid"],
 		["a size past the end", [{ path: "a", size: Buffer.from("00000077777\0") }], "bundle.archive_invalid"],
 	])("refuses %s", async (_title, entries, code) => {
 		expect(await codesOf(tarball([manifest, ...entries]))).toEqual([code]);

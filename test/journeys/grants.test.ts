@@ -98,6 +98,21 @@ describe("a bundle dropped in without grants", () => {
 	});
 });
 
+describe("a bundle with the id of one that comes with Mortise", () => {
+	it("is not installed: the two would keep each other from loading", async () => {
+		const home = await aHome();
+		const source = await writeFiles(await aFolder(), anEsmBundle("text-kit", { code: answerText("1") }));
+		const ran = await mortise(["plugin", "install", source, "--json"], { home });
+		expect(ran.status).toBe(1);
+		expect(ran.json().error).toMatchObject({ code: "plugin.first_party_id", owner: "operator" });
+		const planned = await mortise(["plan", source, "--json"], { home });
+		expect(planned.status).toBe(1);
+		expect(planned.json().error).toMatchObject({ code: "plugin.first_party_id" });
+		const rows = (await mortise(["plugin", "list", "--json"], { home })).json();
+		expect(rows.find((row: { id: string }) => row.id === "text-kit")).toMatchObject({ state: "loaded" });
+	});
+});
+
 describe("other content under the id of a bundle that had grants", () => {
 	it("has none of them when it was put there by hand, until it is granted its own", async () => {
 		const server = await aServer((_request, response) => void response.end("there"));
