@@ -1,7 +1,7 @@
 export { text, textOf } from "./contract/content.js";
 export type { Answer, Envelope } from "./contract/envelope.js";
 export type { Failure, FailureCode } from "./contract/failure.js";
-export type { Host, HostArguments, HostFunction, HostValue } from "./contract/host.js";
+export type { EmitEvent, Host, HostArguments, HostFunction, HostValue } from "./contract/host.js";
 export type { JsonObject, JsonSchema, JsonValue } from "./contract/json.js";
 export type { Manifest } from "./contract/manifest.js";
 export type {

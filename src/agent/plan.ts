@@ -23,6 +23,8 @@ export type PlanRequest = {
 	readonly maxHistoryBytes?: number;
 	readonly toolOutputBytes?: number;
 	readonly parallelTools?: boolean;
+	/** Whether somebody watches the answers grow; no, unless given. */
+	readonly stream?: boolean;
 };
 
 /**
@@ -44,6 +46,7 @@ export function planTurn(request: PlanRequest): TurnPlan {
 		agent: spec.key,
 		provider: { bundle, name, model, config },
 		tools: request.tools,
+		stream: request.stream === true,
 		messages: [
 			...systemMessage(spec),
 			...trimHistory(request.history, request.maxHistoryBytes ?? maxHistoryBytes),

@@ -1,5 +1,5 @@
 // Runs in: worker.
-import type { ChatInput, ToolCall } from "@mortise/sdk/contract";
+import type { ChatInput, EmitEvent, ToolCall } from "@mortise/sdk/contract";
 import type {
 	CallOutcome,
 	GateAnswer,
@@ -13,8 +13,15 @@ import type { Stop } from "./stop.js";
 
 /** What a turn reaches the world through. No member may reject: a failure is an outcome. One that does anyway is told as the host's fault. */
 export type TurnEdges = {
-	/** One `provider.chat`. Its output fits `ChatOutput`: whoever opened the plugin checked it. */
-	readonly chat: (input: ChatInput, signal: AbortSignal) => Promise<CallOutcome>;
+	/**
+	 * One `provider.chat`. Its output fits `ChatOutput`: whoever opened the plugin checked it. With `onEmit` the provider
+	 * may give pieces of its answer as they come.
+	 */
+	readonly chat: (
+		input: ChatInput,
+		signal: AbortSignal,
+		onEmit: ((event: EmitEvent) => void) | undefined,
+	) => Promise<CallOutcome>;
 	/** Asks the main thread whether a call may run; it may wait for a person. */
 	readonly gate: (question: GateQuestion) => Promise<GateAnswer>;
 	/** Runs a tool with the arguments the gate cleaned. Its output fits `ToolCallOutput`. */

@@ -67,7 +67,7 @@ async function iterate(turn: RunningTurn): Promise<TurnOutcome> {
 	});
 	for (let iteration = 1; iteration <= plan.limits.iterations; iteration += 1) {
 		edges.emit({ type: "model-start", iteration });
-		const asked = await askModel(turn, [...past, ...fresh]);
+		const asked = await askModel(turn, [...past, ...fresh], iteration);
 		if (!asked.ok) {
 			edges.emit({ type: "model-end", iteration, content: [], toolCalls: [] });
 			return { ok: false, error: asked.error, tools };

@@ -12,16 +12,20 @@ import { createPlaceholders } from "./placeholders.js";
 import { createPluginLog } from "./plugin-log.js";
 import { Refusal, ungranted } from "./refusal.js";
 import type { SecretStore } from "./secrets.js";
+import { createStreams } from "./streams.js";
 import { createTransport, type TransportOptions } from "./transport.js";
 
 /** Calls of each host function that one job may make; the next one fails as `rate_limited`. */
 export const callCaps: Readonly<Record<HostFunction, number>> = {
 	http: 100,
+	http_read: 50_000,
 	kv: 1000,
 	log: 200,
 	secret: 100,
 	now: 100_000,
 	random: 10_000,
+	// what is emitted goes to the turn's own thread and is bounded there
+	emit: 0,
 };
 
 export type BrokerOptions = TransportOptions & {
@@ -67,6 +71,7 @@ export function createBroker(options: BrokerOptions): Broker {
 	const { secrets, log } = options;
 	const transport = createTransport(options);
 	const placeholders = createPlaceholders();
+	const streams = createStreams();
 	const kv = createKv(options.database);
 	const pluginLog = createPluginLog({
 		log,
@@ -97,6 +102,7 @@ export function createBroker(options: BrokerOptions): Broker {
 		state.stop.abort();
 		jobs.delete(job);
 		placeholders.endJob(job);
+		streams.endJob(job);
 		ended.set(job, state);
 		const oldest = ended.size > maxEnded ? ended.keys().next().value : undefined;
 		if (oldest !== undefined) ended.delete(oldest);
@@ -135,16 +141,26 @@ export function createBroker(options: BrokerOptions): Broker {
 			}
 			case "http": {
 				const args = readArguments(name, request.arguments);
+				// a stream lives on after this call, until it is read or its job ends
 				const { signal, release } = eitherSignal(request.signal, job.stop.signal);
 				try {
 					return await performHttp(
 						{ sender, arguments: args, deadlineMs: request.deadlineMs, signal },
-						{ transport, placeholders, secrets },
+						{ transport, placeholders, secrets, streams },
 					);
 				} finally {
 					release();
 				}
 			}
+			case "http_read": {
+				const args = readArguments(name, request.arguments);
+				const owner = { job: request.job, bundle: id };
+				if (args.cancel !== true) return streams.read(owner, args.stream);
+				streams.cancel(owner, args.stream);
+				return { body: { text: "" }, done: true };
+			}
+			case "emit":
+				throw new Refusal("unsupported", "nothing is emitted here");
 			default:
 				name satisfies never;
 				throw new Refusal("unsupported", "there is no such host function");

@@ -5,7 +5,13 @@ import type { Header } from "./egress.js";
 import { Refusal } from "./refusal.js";
 
 /** Caps of one `host.http` call, in bytes. */
-export const httpCaps = { requestBody: 1024 ** 2, responseBody: 4 * 1024 ** 2, requestHeaders: 32 * 1024 } as const;
+export const httpCaps = {
+	requestBody: 1024 ** 2,
+	responseBody: 4 * 1024 ** 2,
+	/** Of a body that is read in pieces, and so never held whole. */
+	streamBody: 32 * 1024 ** 2,
+	requestHeaders: 32 * 1024,
+} as const;
 
 /** A `host.http` call that was read and found well formed. */
 export type HttpCall = {
@@ -79,16 +85,21 @@ export function readUrl(text: string, base?: URL): URL {
  * @throws Refusal `unavailable` for an unknown or broken coding, or more bytes than the cap
  */
 export async function decodeBody(headers: readonly Header[], body: Buffer): Promise<Buffer> {
-	const codings = headers
-		.filter(([name]) => name === "content-encoding")
-		.flatMap(([, value]) => value.toLowerCase().split(","))
-		.map((coding) => coding.trim())
-		.filter((coding) => coding !== "" && coding !== "identity");
+	const codings = codingsOf(headers);
 	if (codings.length > 2)
 		throw new Refusal("unavailable", "the response is encoded too many times over", { retryable: false });
 	let decoded = body;
 	for (const coding of codings.reverse()) if (decoded.length > 0) decoded = await decodeOne(coding, decoded);
 	return decoded;
+}
+
+/** The content codings of a body, in the order in which they were applied; none when it is as it is. */
+export function codingsOf(headers: readonly Header[]): string[] {
+	return headers
+		.filter(([name]) => name === "content-encoding")
+		.flatMap(([, value]) => value.toLowerCase().split(","))
+		.map((coding) => coding.trim())
+		.filter((coding) => coding !== "" && coding !== "identity");
 }
 
 /** The bytes as text when they are UTF-8, otherwise as base64; either way they can be had back exactly. */

@@ -4,6 +4,7 @@ import { decideHost } from "./host-decision.js";
 import { type Target, targetOf } from "./host-pattern.js";
 import {
 	bodyValue,
+	codingsOf,
 	decodeBody,
 	type HttpCall,
 	httpCaps,
@@ -14,7 +15,8 @@ import {
 import type { Placeholders } from "./placeholders.js";
 import { Refusal, ungranted } from "./refusal.js";
 import type { SecretStore } from "./secrets.js";
-import { AddressRefused, ResponseTooLarge, type Transport, type WireResponse } from "./transport.js";
+import type { Streams } from "./streams.js";
+import { AddressRefused, type Transport, type WireResponse } from "./transport.js";
 
 /** Redirects followed at most in one call. */
 export const maxRedirects = 5;
@@ -23,6 +25,7 @@ export type HttpOptions = {
 	readonly transport: Transport;
 	readonly placeholders: Placeholders;
 	readonly secrets: SecretStore;
+	readonly streams: Streams;
 };
 export type HttpRequest = {
 	readonly sender: Sender;
@@ -35,13 +38,56 @@ export type HttpRequest = {
 /**
  * `host.http`. Every hop is checked against what is asked and granted and against the address it leads to; redirects
  * follow the fetch standard's rules for methods, and credentials are dropped when the origin changes. The answer comes
- * with every secret value taken out, any HTTP status included.
+ * with every secret value taken out, any HTTP status included. With `stream` it comes once the headers are there, and its
+ * body is opened for `http_read`; a body under a content coding is read whole first.
  *
  * @throws Refusal `invalid_input`, `unauthorized`, `not_found`, `unavailable` (network, deadline, caps), `cancelled`
  */
 export async function performHttp(request: HttpRequest, options: HttpOptions): Promise<HostValue<"http">> {
+	const { sender } = request;
 	const call = readHttpCall(request.arguments);
-	refuseStrayPlaceholders({ sender: request.sender, ...call, placeholders: options.placeholders });
+	refuseStrayPlaceholders({ sender, ...call, placeholders: options.placeholders });
+	const exchange = startExchange(request);
+	let isHandedOn = false;
+	try {
+		const response = await followRedirects({ call, sender, signal: exchange.signal, options });
+		const redactor = options.secrets.redactor();
+		const headers = response.headers
+			.filter(([name]) => name !== "content-encoding" && name !== "content-length" && name !== "transfer-encoding")
+			.map(([name, value]): [string, string] => [redactor.text(name), redactor.text(value)]);
+		const { status } = response;
+		if (request.arguments.stream !== true) {
+			const body = redactor.bytes(await decodeBody(response.headers, await readWhole(response.body)));
+			return { status, headers, body: bodyValue(body) };
+		}
+		const stream = options.streams.open(
+			{ job: sender.job, bundle: sender.plugin.bundle.manifest.id },
+			{
+				body: codingsOf(response.headers).length === 0 ? response.body : decoded(response),
+				redactor: redactor.stream(),
+				reasonOf: (error) => exchange.reasonOf(networkRefusal(error, call.url.host)),
+				release: exchange.end,
+			},
+		);
+		isHandedOn = true;
+		return { status, headers, body: { text: "" }, stream };
+	} catch (error) {
+		throw exchange.reasonOf(error);
+	} finally {
+		if (!isHandedOn) exchange.end();
+	}
+}
+
+type Exchange = {
+	readonly signal: AbortSignal;
+	/** What ended the exchange, when it was ended; else the error itself. */
+	readonly reasonOf: (error: unknown) => unknown;
+	/** Takes timer and listener away and lets the connection go. May be called again. */
+	readonly end: () => void;
+};
+
+/** Sets the deadline of one exchange, over redirects and until its body is read. */
+function startExchange(request: HttpRequest): Exchange {
 	const timeoutMs = Math.max(1, Math.min(request.arguments.timeoutMs ?? Number.POSITIVE_INFINITY, request.deadlineMs));
 	const stop = new AbortController();
 	const cancel = (): void => stop.abort(new Refusal("cancelled", "the call was cancelled"));
@@ -51,20 +97,32 @@ export async function performHttp(request: HttpRequest, options: HttpOptions): P
 	);
 	request.signal.addEventListener("abort", cancel, { once: true });
 	if (request.signal.aborted) cancel();
-	try {
-		const response = await followRedirects({ call, sender: request.sender, signal: stop.signal, options });
-		const redactor = options.secrets.redactor();
-		const body = redactor.bytes(await decodeBody(response.headers, response.body));
-		const headers = response.headers
-			.filter(([name]) => name !== "content-encoding" && name !== "content-length" && name !== "transfer-encoding")
-			.map(([name, value]): [string, string] => [redactor.text(name), redactor.text(value)]);
-		return { status: response.status, headers, body: bodyValue(body) };
-	} catch (error) {
-		throw stop.signal.aborted ? stop.signal.reason : error;
-	} finally {
-		clearTimeout(timer);
-		request.signal.removeEventListener("abort", cancel);
+	return {
+		signal: stop.signal,
+		reasonOf: (error) => (stop.signal.aborted ? stop.signal.reason : error),
+		end: () => {
+			clearTimeout(timer);
+			request.signal.removeEventListener("abort", cancel);
+			cancel();
+		},
+	};
+}
+
+async function* decoded(response: WireResponse): AsyncGenerator<Uint8Array> {
+	yield await decodeBody(response.headers, await readWhole(response.body));
+}
+
+/** @throws Refusal `unavailable` past the cap */
+async function readWhole(body: AsyncIterable<Uint8Array>): Promise<Buffer> {
+	const chunks: Uint8Array[] = [];
+	let size = 0;
+	for await (const chunk of body) {
+		size += chunk.length;
+		// leaving the loop destroys the stream, and with it the socket
+		if (size > httpCaps.responseBody) throw responseTooLarge();
+		chunks.push(chunk);
 	}
+	return Buffer.concat(chunks);
 }
 
 async function followRedirects(request: {
@@ -83,6 +141,7 @@ async function followRedirects(request: {
 			throw new Refusal("unavailable", `more than ${maxRedirects} redirects`, { retryable: false });
 		// a server must not carry a secret on to another host by writing it into an address
 		if (options.secrets.redactor().finds(location)) throw new Refusal("unauthorized", "a redirect carries a secret");
+		await discard(response.body);
 		call = redirected(call, response.status, readUrl(location, call.url));
 	}
 }
@@ -105,15 +164,24 @@ async function sendHop(request: {
 			method: call.method,
 			headers: [...headers, ["accept-encoding", "identity"]],
 			body: call.body,
-			maxResponseBytes: httpCaps.responseBody,
 			signal,
 		});
 	} catch (error) {
 		if (error instanceof AddressRefused) throw addressRefusal(sender, target, error.range);
-		if (error instanceof ResponseTooLarge) throw responseTooLarge();
-		const code = error instanceof Error && "code" in error ? String(error.code) : "failed";
-		throw new Refusal("unavailable", `the request to ${target.host} failed (${code})`, { retryable: true });
+		throw networkRefusal(error, target.host);
 	}
+}
+
+/** What the network said, as a refusal; a refusal stays itself. */
+function networkRefusal(error: unknown, host: string): Refusal {
+	if (error instanceof Refusal) return error;
+	const code = error instanceof Error && "code" in error ? String(error.code) : "failed";
+	return new Refusal("unavailable", `the request to ${host} failed (${code})`, { retryable: true });
+}
+
+/** Lets a body go that nobody reads. */
+async function discard(body: AsyncIterable<Uint8Array>): Promise<void> {
+	for await (const _chunk of body) return;
 }
 
 function checkTarget(sender: Sender, url: URL): Target {

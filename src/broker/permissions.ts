@@ -53,6 +53,7 @@ export function effectivePermissions(
 export function hostFunctionsOf(permissions: EffectivePermissions): Pick<PluginCode, "hostFunctions" | "ungranted"> {
 	const gated = [
 		{ name: "http", granted: permissions.http !== undefined, prefix: "http:" },
+		{ name: "http_read", granted: permissions.http !== undefined, prefix: "http:" },
 		{ name: "secret", granted: permissions.secrets !== undefined, prefix: "secret:" },
 		{ name: "kv", granted: permissions.kv === true, prefix: "kv" },
 	] as const satisfies readonly { name: HostFunction; granted: boolean; prefix: string }[];

@@ -1,9 +1,13 @@
+import { createStreamRedactor, type StreamRedactor } from "./redact-stream.js";
+
 /** Takes secret values out of text and bytes, in the encodings a server or a message may give them back in. */
 export type Redactor = {
 	readonly text: (value: string) => string;
 	readonly bytes: (value: Uint8Array) => Uint8Array;
 	/** Whether a value occurs in any of the encodings. */
 	readonly finds: (value: string | Uint8Array) => boolean;
+	/** For bytes that come in pieces. */
+	readonly stream: () => StreamRedactor;
 };
 
 /** Shorter values are not looked for: they would be found in ordinary text. They are never sent either. */
@@ -20,13 +24,15 @@ const mark = "[redacted]";
 export function createRedactor(values: Iterable<string>): Redactor {
 	const wanted = [...new Set(values)].filter((value) => value.length >= minSecretLength);
 	wanted.sort((left, right) => right.length - left.length);
-	const sources = wanted.flatMap((value) => variantsOf(value));
-	if (sources.length === 0) return { text: (value) => value, bytes: (value) => value, finds: () => false };
-	const patterns = sources.map((source) => new RegExp(source, "gi"));
+	const variants = wanted.flatMap((value) => variantsOf(value));
+	const patterns = variants.map((pieces) => new RegExp(pieces.join(""), "gi"));
 	// one character a byte, so that offsets in text and bytes agree and binary passes unchanged
 	const clean = (latin1: string): string => patterns.reduce((rest, pattern) => rest.replace(pattern, mark), latin1);
 	const finds = (latin1: string): boolean => patterns.some((pattern) => latin1.search(pattern) >= 0);
+	const stream = (): StreamRedactor => createStreamRedactor(variants, clean);
+	if (patterns.length === 0) return { text: (value) => value, bytes: (value) => value, finds: () => false, stream };
 	return {
+		stream,
 		text: (value) => {
 			const bytes = Buffer.from(value, "utf8").toString("latin1");
 			const cleaned = clean(bytes);
@@ -41,17 +47,21 @@ export function createRedactor(values: Iterable<string>): Redactor {
 	};
 }
 
-function variantsOf(value: string): string[] {
+/** Every form of a value that is looked for, as the patterns of its parts in order. */
+function variantsOf(value: string): string[][] {
 	const bytes = Buffer.from(value, "utf8");
 	const wide = Buffer.from(value, "utf16le");
 	const characters = [...value];
 	// every repetition is bounded: a body written to match halfway again and again costs linear time
 	return [
-		characters.map((character, index) => anyCase(character, index === 0)).join(""),
-		literal(wide),
-		literal(Buffer.from(wide).swap16()),
-		literal(Buffer.from(characters.reverse().join(""), "utf8")),
-		[...bytes].map((byte) => hex(byte)).join("(?:[: -]|\\\\{1,8}x|0x|, ?0x)?"),
+		characters.map((character, index) => anyCase(character, index === 0)),
+		literals(wide),
+		literals(Buffer.from(wide).swap16()),
+		literals(Buffer.from(characters.reverse().join(""), "utf8")),
+		between(
+			[...bytes].map((byte) => hex(byte)),
+			"(?:[: -]|\\\\{1,8}x|0x|, ?0x)?",
+		),
 		...[0, 1, 2].map((alignment) => base64At(bytes, alignment)),
 	];
 }
@@ -84,7 +94,7 @@ function escapedForms(character: string, isFirst: boolean): string {
 }
 
 /** The base64 characters that depend on the value alone when it starts at this offset of a triple, plus the mixed ones beside. */
-function base64At(bytes: Buffer, alignment: number): string {
+function base64At(bytes: Buffer, alignment: number): string[] {
 	const shifted = Buffer.concat([Buffer.alloc(alignment), bytes])
 		.toString("base64")
 		.replace(/=+$/, "");
@@ -97,11 +107,21 @@ function base64At(bytes: Buffer, alignment: number): string {
 		return character;
 	});
 	const mixed = "[a-z0-9+/_-]?";
-	return `${start === 0 || alignment === 0 ? "" : mixed}${forms.join(wrap)}${mixed}`;
+	const [first = "", ...others] = between(forms, wrap);
+	return [`${start === 0 || alignment === 0 ? "" : mixed}${first}`, ...others, mixed];
+}
+
+/** Puts a pattern before each part but the first. */
+function between(parts: readonly string[], gap: string): string[] {
+	return parts.map((part, index) => (index === 0 ? part : `${gap}${part}`));
 }
 
 function literal(bytes: Uint8Array): string {
-	return [...bytes].map((byte) => `\\x${hex(byte)}`).join("");
+	return literals(bytes).join("");
+}
+
+function literals(bytes: Uint8Array): string[] {
+	return [...bytes].map((byte) => `\\x${hex(byte)}`);
 }
 
 function hex(byte: number): string {

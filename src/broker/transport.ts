@@ -26,14 +26,19 @@ export type WireRequest = {
 	readonly method: string;
 	readonly headers: readonly Header[];
 	readonly body: Uint8Array | undefined;
-	readonly maxResponseBytes: number;
+	/** Aborting it ends the exchange, the reading of the body included. */
 	readonly signal: AbortSignal;
 };
-export type WireResponse = { readonly status: number; readonly headers: readonly Header[]; readonly body: Buffer };
+export type WireResponse = {
+	readonly status: number;
+	readonly headers: readonly Header[];
+	/** Comes as it arrives; leaving it early closes the connection. */
+	readonly body: AsyncIterable<Uint8Array>;
+};
 
 /** The only way out to the network. */
 export type Transport = {
-	/** Sends one request and reads the whole answer; follows nothing. Throws `AddressRefused`, `ResponseTooLarge` or undici's errors. */
+	/** Sends one request and gives the answer once its headers are there; follows nothing. Throws `AddressRefused` or undici's errors. */
 	readonly send: (request: WireRequest) => Promise<WireResponse>;
 	readonly close: () => Promise<void>;
 };
@@ -46,9 +51,6 @@ export class AddressRefused extends Error {
 		this.range = range;
 	}
 }
-/** An answer went past the cap; its stream was ended. */
-export class ResponseTooLarge extends Error {}
-
 const connectTimeoutMs = 10_000;
 /** Bytes of a response's header section. */
 const maxHeaderBytes = 32 * 1024;
@@ -98,18 +100,12 @@ export function createTransport(options: TransportOptions = {}): Transport {
 				body: request.body ?? null,
 				signal: request.signal,
 			});
-			const chunks: Buffer[] = [];
-			let size = 0;
-			for await (const chunk of response.body) {
-				size += chunk.length;
-				// leaving the loop destroys the stream, and with it the socket
-				if (size > request.maxResponseBytes) throw new ResponseTooLarge();
-				chunks.push(chunk);
-			}
+			// a body that fails while nobody reads it must not be an uncaught error; whoever reads it is told
+			response.body.on("error", () => undefined);
 			const headers = Object.entries(response.headers).flatMap(([name, value]) =>
 				[value ?? []].flat().map((each) => [name, each] as const),
 			);
-			return { status: response.statusCode, headers, body: Buffer.concat(chunks) };
+			return { status: response.statusCode, headers, body: response.body };
 		},
 		close: async () => {
 			const open = [...agents.values()];

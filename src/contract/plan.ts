@@ -1,5 +1,6 @@
 import type {
 	Effect,
+	EmitEvent,
 	Failure,
 	HostFunction,
 	JsonObject,
@@ -61,6 +62,8 @@ export type TurnPlan = {
 		readonly config: JsonObject;
 	};
 	readonly tools: readonly PlannedTool[];
+	/** Whether somebody watches the answers grow: the provider streams then. */
+	readonly stream: boolean;
 	/** System instructions, history and the new user message. */
 	readonly messages: readonly Message[];
 	readonly limits: TurnLimits;
@@ -98,6 +101,8 @@ export type ToolReport = {
 export type TurnEvent =
 	| { readonly type: "turn-start"; readonly turn: string }
 	| { readonly type: "model-start"; readonly iteration: number }
+	/** A piece of the answer on its way; `model-end` has the whole. Only with `stream`. */
+	| { readonly type: "model-delta"; readonly iteration: number; readonly piece: EmitEvent }
 	| {
 			readonly type: "model-end";
 			readonly iteration: number;

@@ -1,4 +1,4 @@
-import type { HostFunction, HostResult, JsonObject } from "@mortise/sdk/contract";
+import type { EmitEvent, HostFunction, HostResult, JsonObject } from "@mortise/sdk/contract";
 import type { CallOutcome, PluginCode } from "./plan.js";
 
 /** The worker's way to the host functions that live on the main thread. Must not throw or reject; failure is a result. */
@@ -18,6 +18,8 @@ export type PluginCall = {
 	readonly timeoutMs: number;
 	readonly agent?: string;
 	readonly config?: JsonObject;
+	/** Takes the pieces of an answer as they come. Without it, `host.emit` is absent. Must not throw. */
+	readonly onEmit?: (event: EmitEvent) => void;
 	/** Aborting it ends the call as `plugin.cancelled`. */
 	readonly signal?: AbortSignal;
 };

@@ -63,7 +63,7 @@ async function runTurnJob(plan: TurnPlan, link: WorkerLink) {
 		return opening;
 	};
 	return runTurn(plan, {
-		chat: async (input, signal) => {
+		chat: async (input, signal, onEmit) => {
 			const plugin = await open(plan.provider.bundle);
 			if (!plugin.ok) return plugin.failed;
 			return plugin.plugin.call({
@@ -74,6 +74,7 @@ async function runTurnJob(plan: TurnPlan, link: WorkerLink) {
 				agent: plan.agent,
 				config: plan.provider.config,
 				signal,
+				...(onEmit === undefined ? {} : { onEmit }),
 			});
 		},
 		gate: (question) => link.ask<"gate">({ kind: "gate", question }),

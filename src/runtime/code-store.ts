@@ -3,7 +3,7 @@ import type { LoadedPlugin, LoadedSet, PluginCode } from "../contract/index.js";
 import { errorReport, reportOf } from "../errors.js";
 import type { JobEdges, Pool } from "../pool/index.js";
 import { noEdges } from "./job-edges.js";
-import { exportsOf, probeSpecOf } from "./probe-spec.js";
+import { exportsOf, mayEmit, probeSpecOf } from "./probe-spec.js";
 
 /** What workers run, by bundle id. */
 export type CodeStore = {
@@ -42,13 +42,15 @@ async function prepare(plugin: LoadedPlugin, pool: Pool): ReturnType<JobEdges["c
 		const spec = probeSpecOf(bundle, limits);
 		const result = await bodyOf(spec, pool);
 		if (!result.ok) return result;
+		const { hostFunctions, ungranted } = hostFunctionsOf(permissions);
 		const code: PluginCode = {
 			id,
 			version,
 			digest: bundle.digest,
 			body: result.body,
 			exports: exportsOf(bundle.manifest),
-			...hostFunctionsOf(permissions),
+			hostFunctions: mayEmit(bundle.manifest) ? [...hostFunctions, "emit"] : hostFunctions,
+			ungranted,
 			missing: permissions.missing,
 			limits,
 			config,

@@ -35,10 +35,16 @@ export function exportsOf(manifest: Manifest): PluginCode["exports"] {
 export function askedFunctions(manifest: Manifest): readonly HostFunction[] {
 	const { http, secrets, kv } = manifest.permissions ?? {};
 	const asked: HostFunction[] = [...ungatedHostFunctions];
-	if (http !== undefined) asked.push("http");
+	if (http !== undefined) asked.push("http", "http_read");
 	if (secrets !== undefined && secrets.length > 0) asked.push("secret");
 	if (kv === true) asked.push("kv");
+	if (mayEmit(manifest)) asked.push("emit");
 	return asked;
+}
+
+/** Whether a bundle's answers may come in pieces: a provider's may. No grant is needed. */
+export function mayEmit(manifest: Manifest): boolean {
+	return (manifest.provides.providers ?? []).length > 0;
 }
 
 function needsDoor(manifest: Manifest): boolean {

@@ -69,6 +69,8 @@ export type TurnOptions = {
 	readonly approver?: Approver;
 	readonly signal?: AbortSignal;
 	readonly onEvent?: (event: TurnEvent) => void;
+	/** Whether `onEvent` wants the answers in pieces, as `model-delta`; no, unless given. */
+	readonly stream?: boolean;
 	/** Relative repository paths start here; the process's folder unless given. */
 	readonly cwd?: string;
 };
@@ -192,6 +194,7 @@ export class Runtime {
 			message,
 			turn,
 			session,
+			stream: options.stream === true,
 		});
 		const signal =
 			options.signal === undefined

@@ -54,6 +54,7 @@ export function aTool(name: string, more: Partial<PlannedTool> = {}): PlannedToo
 export function aPlan(tools: readonly PlannedTool[], limits: Partial<TurnPlan["limits"]> = {}): TurnPlan {
 	return {
 		turn: "t1",
+		stream: false,
 		session: "s1",
 		agent: "helper",
 		provider: { bundle: "p", name: "scripted", model: "m", config: {} },

@@ -113,12 +113,12 @@ describe("effective permissions", () => {
 		const none = hostFunctionsOf(effectivePermissions({ permissions }, undefined));
 		expect(none).toEqual({
 			hostFunctions: ["log", "now", "random"],
-			ungranted: { http: "http:api.acme.test", secret: "secret:KEY", kv: "kv" },
+			ungranted: { http: "http:api.acme.test", http_read: "http:api.acme.test", secret: "secret:KEY", kv: "kv" },
 		});
 		const some = hostFunctionsOf(effectivePermissions({ permissions }, { kv: true, secrets: ["KEY"] }));
 		expect(some).toEqual({
 			hostFunctions: ["log", "now", "random", "secret", "kv"],
-			ungranted: { http: "http:api.acme.test" },
+			ungranted: { http: "http:api.acme.test", http_read: "http:api.acme.test" },
 		});
 		expect(hostFunctionsOf(effectivePermissions({}, { kv: true }))).toEqual({
 			hostFunctions: ["log", "now", "random"],

@@ -233,7 +233,13 @@ describe("Extism's own http_request", () => {
 describe("the kernel of one call", () => {
 	const aKernel = async (input: Uint8Array) => {
 		const code = await aPlugin("answers");
-		const state = createCallState({ code, host: aHost(), deadline: performance.now() + 1000, timeoutMs: 1000 });
+		const state = createCallState({
+			code,
+			host: aHost(),
+			call: { op: "tool.call", input: {}, call: "call-1", timeoutMs: 1000 },
+			deadline: performance.now() + 1000,
+			timeoutMs: 1000,
+		});
 		return { state, kernel: createKernel(state, input, {}) };
 	};
 

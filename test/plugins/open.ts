@@ -2,10 +2,11 @@ import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Host, HostFunction, HostResult, JsonObject, Manifest as ManifestType } from "@mortise/sdk/contract";
 import { Manifest } from "@mortise/sdk/contract";
-import type { CallResult, Opened } from "@mortise/sdk/testing";
+import type { CallOptions, CallResult, Opened } from "@mortise/sdk/testing";
 import { effectiveLimits } from "../../src/broker/index.js";
 import type { CallOutcome, HostPort } from "../../src/contract/index.js";
 import { openPlugin, prepareBody } from "../../src/engine/index.js";
+import { mayEmit } from "../../src/runtime/probe-spec.js";
 import { readYaml } from "../../src/yaml.js";
 
 const plugins = fileURLToPath(new URL("../../plugins/", import.meta.url));
@@ -35,11 +36,12 @@ export async function openBundle(
 	id: string,
 	host: Host,
 	config: JsonObject = {},
-): Promise<Opened & { readonly outcome: (op: string, input: unknown) => Promise<CallOutcome> }> {
+): Promise<Opened & { readonly outcome: (op: string, input: unknown, options?: CallOptions) => Promise<CallOutcome> }> {
 	const manifest = manifestOf(id);
 	// a machine busy with other tests takes longer than the bundle would
 	const limits = { ...effectiveLimits(manifest.limits, undefined, undefined), cpuMs: 5000 };
-	const hostFunctions = (Object.keys(host) as HostFunction[]).filter((name) => host[name] !== undefined);
+	const given = (Object.keys(host) as HostFunction[]).filter((name) => host[name] !== undefined);
+	const hostFunctions: readonly HostFunction[] = mayEmit(manifest) ? [...given, "emit"] : given;
 	const bytes = bundleFile(id, manifest.entry);
 	const prepared = await prepareBody({
 		id,
@@ -70,7 +72,7 @@ export async function openBundle(
 		portOf(host),
 	);
 	let calls = 0;
-	const outcome = (op: string, input: unknown, agent?: string) =>
+	const outcome = (op: string, input: unknown, { agent, onEmit }: CallOptions = {}) =>
 		plugin.call({
 			op,
 			input,
@@ -78,8 +80,9 @@ export async function openBundle(
 			timeoutMs: limits.timeoutMs,
 			config,
 			...(agent === undefined ? {} : { agent }),
+			...(onEmit === undefined ? {} : { onEmit }),
 		});
-	return { outcome, call: async (op, input, options) => resultOf(await outcome(op, input, options?.agent)) };
+	return { outcome, call: async (op, input, options) => resultOf(await outcome(op, input, options)) };
 }
 
 function resultOf(outcome: CallOutcome): CallResult {

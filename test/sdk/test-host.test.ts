@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 describe("createTestHost", () => {
 	it("has only what is granted beside log, now and random", () => {
 		expect(Object.keys(createTestHost().host).sort()).toEqual(["log", "now", "random"]);
-		const { host } = createTestHost({ http: [], secrets: [], kv: true });
+		const { host } = createTestHost({ http: [], secrets: [], kv: true, emit: true });
 		expect(Object.keys(host).sort()).toEqual(Object.keys(hostFunctions).sort());
 	});
 

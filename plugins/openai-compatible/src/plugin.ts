@@ -1,6 +1,5 @@
 import { definePlugin, defineProvider, PluginFailure } from "@mortise/sdk";
 import { connect } from "./connection.js";
-import { chatFrom } from "./from-wire.js";
 import { modelsFrom } from "./models.js";
 import { bodyFor } from "./to-wire.js";
 
@@ -16,7 +15,12 @@ export default definePlugin({
 					throw new PluginFailure("invalid_input", "no model is named, neither by the agent nor in the settings");
 				const body = bodyFor({ ...input, model }, config.max_tokens_field === "max_completion_tokens");
 				const server = await connect(context);
-				return chatFrom(await server.ask("POST", "chat/completions", body));
+				const { emit } = context.host;
+				if (emit === undefined || config.stream === false) return server.chat(body);
+				return server.streamedChat(body, (event) => {
+					// a watcher that has had enough is no reason to end the answer
+					emit(event).catch(() => {});
+				});
 			},
 
 			async models(_input, context) {

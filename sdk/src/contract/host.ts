@@ -22,8 +22,33 @@ export const HttpArguments = z.strictObject({
 		.max(100)
 		.optional(),
 	body: Body.optional(),
+	/** Milliseconds for the whole exchange, the reading of a stream included. */
 	timeoutMs: z.number().int().positive().optional(),
+	/** Answer as soon as the headers are there; the body is then read with `http_read`. */
+	stream: z.boolean().optional(),
 });
+/** `host.http_read`: the next piece of a body that `http` opened with `stream`. Comes with the grant of `http`. */
+export const HttpReadArguments = z.strictObject({
+	/** As `http` named it. */
+	stream: z.string().min(1).max(64),
+	/** Read no further and let the connection go. */
+	cancel: z.boolean().optional(),
+});
+/**
+ * `host.emit`: a piece of an answer on its way, from `provider.chat`. The pieces are for whoever watches; what counts
+ * is the answer at the end.
+ */
+export const EmitArguments = z.discriminatedUnion("type", [
+	z.strictObject({ type: z.literal("delta"), text: z.string() }),
+	z.strictObject({ type: z.literal("reasoning"), text: z.string() }),
+	z.strictObject({
+		type: z.literal("tool-call"),
+		id: z.string().min(1).max(256),
+		name: z.string().max(256),
+		argumentsText: z.string(),
+	}),
+]);
+export type EmitEvent = z.infer<typeof EmitArguments>;
 /** `host.secret`: a placeholder that becomes the value at egress, for the declared use only. */
 export const SecretArguments = z.strictObject({ name: SecretName });
 /** Keys that one `list` of `host.kv` gives at most. */
@@ -45,6 +70,14 @@ export const HttpValue = z.strictObject({
 	status: z.number().int(),
 	headers: z.array(z.tuple([z.string(), z.string()])),
 	body: Body,
+	/** With `stream`: the body is empty, and is read under this name. */
+	stream: z.string().optional(),
+});
+export const HttpReadValue = z.strictObject({
+	/** Whole characters where the body is text: one that is cut between two pieces waits for the second. */
+	body: Body,
+	/** True with the last piece; the stream is closed then. */
+	done: z.boolean(),
 });
 export const KvValue = z.strictObject({
 	value: z.json().optional(),
@@ -59,8 +92,10 @@ export const hostFunctions = {
 	now: { arguments: NowArguments, value: z.strictObject({ ms: z.number() }) },
 	random: { arguments: RandomArguments, value: z.strictObject({ base64: z.base64() }) },
 	http: { arguments: HttpArguments, value: HttpValue },
+	http_read: { arguments: HttpReadArguments, value: HttpReadValue },
 	secret: { arguments: SecretArguments, value: z.strictObject({ placeholder: z.string() }) },
 	kv: { arguments: KvArguments, value: KvValue },
+	emit: { arguments: EmitArguments, value: z.strictObject({}) },
 } as const;
 
 /** The name of a host function. */
@@ -92,6 +127,9 @@ export type Host = {
 	readonly now: (args?: HostArguments<"now">) => Promise<HostValue<"now">>;
 	readonly random: (args: HostArguments<"random">) => Promise<HostValue<"random">>;
 	readonly http?: (args: HostArguments<"http">) => Promise<HostValue<"http">>;
+	readonly http_read?: (args: HostArguments<"http_read">) => Promise<HostValue<"http_read">>;
 	readonly secret?: (args: HostArguments<"secret">) => Promise<HostValue<"secret">>;
 	readonly kv?: (args: HostArguments<"kv">) => Promise<HostValue<"kv">>;
+	/** There while somebody watches the answer of `provider.chat` grow. */
+	readonly emit?: (event: HostArguments<"emit">) => Promise<HostValue<"emit">>;
 };

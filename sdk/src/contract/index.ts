@@ -9,6 +9,7 @@ export {
 export { Answer, Envelope } from "./envelope.js";
 export { Failure, FailureCode } from "./failure.js";
 export {
+	type EmitEvent,
 	type Host,
 	type HostArguments,
 	type HostFunction,

@@ -1,4 +1,5 @@
 import type { Failure, FailureCode } from "../contract/failure.js";
+import type { EmitEvent } from "../contract/host.js";
 import type { Manifest } from "../contract/manifest.js";
 import { type Operation, type OutputOf, operations } from "../contract/operations.js";
 
@@ -7,10 +8,12 @@ export type CallResult =
 	| { readonly ok: true; readonly output: unknown }
 	| { readonly ok: false; readonly failure: Pick<Failure, "code" | "message"> };
 
+export type CallOptions = { readonly agent?: string; readonly onEmit?: (event: EmitEvent) => void };
+
 /** A plugin opened by any means: in this process, or in the host's own engine. */
 export type Opened = {
-	/** Must not reject. */
-	readonly call: (op: string, input: unknown, options?: { readonly agent?: string }) => Promise<CallResult>;
+	/** Must not reject. With `onEmit` somebody watches the answer grow. */
+	readonly call: (op: string, input: unknown, options?: CallOptions) => Promise<CallResult>;
 	/** Lets the plugin's clock move on by at least a millisecond; without it the real clock is awaited. */
 	readonly tick?: () => Promise<void>;
 };
@@ -42,7 +45,7 @@ export async function succeed<O extends Operation>(
 	opened: Opened,
 	op: O,
 	input: unknown,
-	options?: { readonly agent?: string },
+	options?: CallOptions,
 ): Promise<OutputOf<O>> {
 	const result = await opened.call(op, input, options);
 	expect(result.ok, `${op} should succeed`, result);

@@ -1,4 +1,4 @@
-export { type CallResult, type ConformanceCase, ConformanceFailure, type Opened } from "./case.js";
+export { type CallOptions, type CallResult, type ConformanceCase, ConformanceFailure, type Opened } from "./case.js";
 export {
 	type ConformanceKind,
 	type ConformanceOptions,

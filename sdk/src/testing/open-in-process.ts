@@ -12,10 +12,15 @@ type Handling = { readonly handle: (envelope: Envelope, host: Host) => Promise<A
 export function openInProcess(plugin: Handling, host: Host, config: JsonObject = {}): Opened {
 	let calls = 0;
 	return {
-		async call(op, input, { agent } = {}) {
+		async call(op, input, { agent, onEmit } = {}) {
 			const ctx = { call: `call-${++calls}`, deadlineMs: 10_000, config, ...(agent === undefined ? {} : { agent }) };
+			const emit: Host["emit"] = async (event) => {
+				onEmit?.(copy(event));
+				return {};
+			};
+			const lent = onEmit === undefined ? host : { ...host, emit };
 			try {
-				return copy(await plugin.handle(copy({ v: 1 as const, op, input, ctx }), host));
+				return copy(await plugin.handle(copy({ v: 1 as const, op, input, ctx }), lent));
 			} catch (error) {
 				return { ok: false, failure: { code: "internal", message: `handle threw: ${String(error)}` } };
 			}

@@ -1,7 +1,16 @@
 import { text, textOf } from "../contract/content.js";
+import type { EmitEvent } from "../contract/host.js";
 import type { Manifest } from "../contract/manifest.js";
 import type { ChatInput, ChatOutput, Message } from "../contract/provider.js";
-import { type ConformanceCase, expect, fail, type Opened, succeed, unknownOperation } from "./case.js";
+import {
+	type CallOptions,
+	type ConformanceCase,
+	expect,
+	fail,
+	type Opened,
+	succeed,
+	unknownOperation,
+} from "./case.js";
 
 const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const tool = {
@@ -17,8 +26,12 @@ export function providerCases(manifest: Manifest, model?: string): readonly Conf
 	const features = provider?.features ?? [];
 	const lacks = (feature: string) =>
 		features.includes(feature) ? none : { skip: `the manifest does not declare the feature ${feature}` };
-	const chat = (opened: Opened, messages: readonly Message[], more: Partial<ChatInput> = {}) =>
-		ask(opened, { messages: [...messages], model: provider?.models?.[0] ?? model ?? "", ...more });
+	const chat = (
+		opened: Opened,
+		messages: readonly Message[],
+		more: Partial<ChatInput> = {},
+		options: CallOptions = {},
+	) => ask(opened, { messages: [...messages], model: provider?.models?.[0] ?? model ?? "", ...more }, options);
 
 	return [
 		{
@@ -66,6 +79,18 @@ export function providerCases(manifest: Manifest, model?: string): readonly Conf
 			},
 		},
 		{
+			id: "provider.streaming",
+			title: "what is emitted while somebody watches is the answer's text, in pieces",
+			...lacks("streaming"),
+			async run(opened) {
+				const pieces: EmitEvent[] = [];
+				const onEmit = (event: EmitEvent) => void pieces.push(event);
+				const reply = await chat(opened, [{ role: "user", content: text("Say hello.") }], {}, { onEmit });
+				const emitted = pieces.flatMap((piece) => (piece.type === "delta" ? [piece.text] : [])).join("");
+				expect(emitted === textOf(reply.content), "the pieces should make up the text", { emitted, reply });
+			},
+		},
+		{
 			id: "provider.vision",
 			title: "an image in a user's message is accepted",
 			...lacks("vision"),
@@ -100,8 +125,9 @@ export function providerCases(manifest: Manifest, model?: string): readonly Conf
 async function ask(
 	opened: Opened,
 	input: Pick<ChatInput, "messages" | "model"> & Partial<ChatInput>,
+	options: CallOptions,
 ): Promise<ChatOutput> {
-	const reply = await succeed(opened, "provider.chat", { tools: [], options: {}, ...input });
+	const reply = await succeed(opened, "provider.chat", { tools: [], options: {}, ...input }, options);
 	expect(reply.content.length > 0 || reply.toolCalls.length > 0, "a reply should never be empty", reply);
 	expect(
 		reply.toolCalls.length > 0 === (reply.stop === "tool"),

@@ -1,5 +1,5 @@
 import type { Failure } from "../contract/failure.js";
-import type { Host, HostArguments, HostValue } from "../contract/host.js";
+import type { EmitEvent, Host, HostArguments, HostValue } from "../contract/host.js";
 import type { JsonObject, JsonValue } from "../contract/json.js";
 import { PluginFailure } from "../define/failure.js";
 import { createTestKv, type TestKv } from "./test-kv.js";
@@ -12,6 +12,10 @@ export type ScriptedResponse = {
 	readonly text?: string;
 	readonly json?: JsonValue;
 	readonly base64?: string;
+	/** A body that comes in these pieces, where the plugin reads it as a stream. */
+	readonly chunks?: readonly string[];
+	/** What ends the stream after its pieces, instead of its end. */
+	readonly cut?: Failure;
 	/** Instead of an answer: what the host refuses with. */
 	readonly failure?: Failure;
 };
@@ -26,6 +30,8 @@ export type TestHostOptions = {
 	readonly secrets?: readonly string[];
 	/** `true` for an empty space, or its first content. */
 	readonly kv?: boolean | { readonly [key: string]: JsonValue };
+	/** `true` as if somebody watched the answers grow. */
+	readonly emit?: boolean;
 	/** Where the clock starts, milliseconds since 1970. Every `now` moves it on by one. */
 	readonly nowMs?: number;
 	/** The same seed gives the same random bytes. */
@@ -37,6 +43,8 @@ export type TestHost = {
 	readonly host: Host;
 	readonly logs: readonly HostArguments<"log">[];
 	readonly requests: readonly HttpRequest[];
+	/** What the plugin emitted; `host.emit` is there with the option `emit`. */
+	readonly emitted: readonly EmitEvent[];
 	/** The key-value space as it is now. */
 	readonly kv: () => JsonObject;
 	/** Moves the clock on. */
@@ -53,6 +61,8 @@ const startMs = Date.UTC(2026, 0, 1);
 export function createTestHost(options: TestHostOptions = {}): TestHost {
 	const logs: HostArguments<"log">[] = [];
 	const requests: HttpRequest[] = [];
+	const emitted: EmitEvent[] = [];
+	const streams = new Map<string, { readonly pieces: string[]; readonly cut: Failure | undefined }>();
 	let nowMs = options.nowMs ?? startMs;
 	const nextByte = byteSource(options.seed ?? 1);
 	const scripted = Array.isArray(options.http) ? [...(options.http as readonly ScriptedResponse[])] : undefined;
@@ -64,11 +74,22 @@ export function createTestHost(options: TestHostOptions = {}): TestHost {
 		requests.push(request);
 		const response = typeof options.http === "function" ? await options.http(request) : scripted?.shift();
 		if (response === undefined) throw new PluginFailure("unavailable", "the test host has no answer left");
-		if (response.failure !== undefined) {
-			const { code, message, ...rest } = response.failure;
-			throw new PluginFailure(code, message, rest as { retryable?: boolean; retryAfterMs?: number });
-		}
-		return answerOf(response);
+		if (response.failure !== undefined) throw refusalOf(response.failure);
+		const answer = answerOf(response);
+		if (request.stream !== true) return answer;
+		const id = `stream-${streams.size + 1}`;
+		const body = "text" in answer.body ? answer.body.text : atob(answer.body.base64);
+		streams.set(id, { pieces: [...(response.chunks ?? [body])], cut: response.cut });
+		return { ...answer, body: { text: "" }, stream: id };
+	}
+
+	async function httpRead({ stream: id, cancel }: HostArguments<"http_read">): Promise<HostValue<"http_read">> {
+		const stream = streams.get(id);
+		if (stream === undefined) throw new PluginFailure("not_found", `no stream ${id} is open`);
+		const piece = cancel === true ? undefined : stream.pieces.shift();
+		if (piece === undefined) streams.delete(id);
+		if (piece === undefined && cancel !== true && stream.cut !== undefined) throw refusalOf(stream.cut);
+		return { body: { text: piece ?? "" }, done: piece === undefined };
 	}
 
 	async function secret({ name }: HostArguments<"secret">): Promise<HostValue<"secret">> {
@@ -80,6 +101,7 @@ export function createTestHost(options: TestHostOptions = {}): TestHost {
 	return {
 		logs,
 		requests,
+		emitted,
 		kv: () => kv?.all() ?? {},
 		advance: (ms) => {
 			nowMs += ms;
@@ -94,16 +116,32 @@ export function createTestHost(options: TestHostOptions = {}): TestHost {
 				const binary = Array.from({ length: bytes }, () => String.fromCharCode(nextByte())).join("");
 				return { base64: btoa(binary) };
 			},
-			...(options.http === undefined ? {} : { http }),
+			...(options.http === undefined ? {} : { http, http_read: httpRead }),
 			...(options.secrets === undefined ? {} : { secret }),
 			...(kv === undefined ? {} : { kv: async (args: HostArguments<"kv">) => kv.answer(args) }),
+			...(options.emit !== true
+				? {}
+				: {
+						emit: async (event: EmitEvent) => {
+							emitted.push(event);
+							return {};
+						},
+					}),
 		},
 	};
 }
 
-function answerOf({ status = 200, headers = {}, text, json, base64 }: ScriptedResponse): HostValue<"http"> {
+function refusalOf({ code, message, retryable, retryAfterMs }: Failure): PluginFailure {
+	return new PluginFailure(code, message, {
+		...(retryable === undefined ? {} : { retryable }),
+		...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+	});
+}
+
+function answerOf({ status = 200, headers = {}, text, json, base64, chunks }: ScriptedResponse): HostValue<"http"> {
 	const type: [string, string][] = json === undefined ? [] : [["content-type", "application/json"]];
-	const body = base64 === undefined ? { text: json === undefined ? (text ?? "") : JSON.stringify(json) } : { base64 };
+	const said = text ?? (chunks ?? []).join("");
+	const body = base64 === undefined ? { text: json === undefined ? said : JSON.stringify(json) } : { base64 };
 	return { status, headers: [...type, ...Object.entries(headers)], body };
 }
 

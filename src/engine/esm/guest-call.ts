@@ -48,7 +48,7 @@ export class GuestCall {
 		this.#budget = budget;
 		const wake = () => this.#wake();
 		this.#timers = new GuestTimers(wake);
-		this.#link = new HostLink(code, host, wake);
+		this.#link = new HostLink(code, host, call, wake);
 	}
 
 	/** Permissions the call tried to use without a grant. */

@@ -2,6 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import {
+	type EmitEvent,
 	type Failure,
 	type HostArguments,
 	type HostFunction,
@@ -9,15 +10,18 @@ import {
 	hostFunctions,
 } from "@mortise/sdk/contract";
 import { grantCommand } from "../../broker/grant-word.js";
-import type { HostPort, PluginCode } from "../../contract/index.js";
+import type { HostPort, PluginCall, PluginCode } from "../../contract/index.js";
 import { heardByMany } from "../../heard-by-many.js";
 import { checkValue, faultText } from "../../schema-check.js";
+import { createEmitter, type Emitter } from "../emitter.js";
 import { missingPermission } from "../ungranted.js";
 
-/** Host calls one plugin call may make, `log` not counted. */
+/** Host calls one plugin call may make, those that have bounds of their own not counted. */
 const maxCalls = 1000;
 /** Host calls one plugin call may have unanswered at a time. */
 const maxOpen = 64;
+/** Host functions with bounds of their own: in the emitter, and in the broker. */
+const countedApart: ReadonlySet<string> = new Set(["emit", "http_read"]);
 /** Log lines one plugin call may write, and UTF-16 units of them as JSON; the rest is dropped and counted. */
 const maxLogs = 200;
 const maxLogUnits = 65_536;
@@ -40,6 +44,7 @@ export class HostLink {
 	readonly refused = new Set<string>();
 	readonly #code: PluginCode;
 	readonly #host: HostPort;
+	readonly #emit: Emitter | undefined;
 	readonly #arrived: () => void;
 	readonly #abort = new AbortController();
 	readonly #forever = heardByMany(new AbortController().signal);
@@ -52,16 +57,19 @@ export class HostLink {
 	#dropped = 0;
 
 	/** @param arrived called when a reply came in from the host; must not throw */
-	constructor(code: PluginCode, host: HostPort, arrived: () => void) {
+	constructor(code: PluginCode, host: HostPort, call: PluginCall, arrived: () => void) {
 		this.#code = code;
 		this.#host = host;
+		this.#emit = call.onEmit === undefined ? undefined : createEmitter(call, code);
 		this.#arrived = arrived;
 		heardByMany(this.#abort.signal);
 	}
 
 	/** The members of the `host` object: what is granted, and a stub for what was asked for and not granted. */
 	get names(): readonly string[] {
-		return [...new Set([...this.#code.hostFunctions, ...Object.keys(this.#code.ungranted)])];
+		const names = new Set<string>([...this.#code.hostFunctions, ...Object.keys(this.#code.ungranted)]);
+		if (this.#emit === undefined) names.delete("emit");
+		return [...names];
 	}
 
 	/** Takes note of a host call, within a stretch. Text given back is the result already. */
@@ -75,9 +83,10 @@ export class HostLink {
 				return JSON.stringify({ ok: true, value: {} });
 			}
 			this.#logs++;
-		} else {
+		} else if (name !== "emit") {
 			if (this.#open >= maxOpen) return failed("rate_limited", `more than ${maxOpen} host calls at a time`);
-			if (++this.#calls > maxCalls) return failed("rate_limited", `more than ${maxCalls} host calls in one call`);
+			if (!countedApart.has(name) && ++this.#calls > maxCalls)
+				return failed("rate_limited", `more than ${maxCalls} host calls in one call`);
 		}
 		this.#open++;
 		this.#asked.push({ id, name, text });
@@ -112,11 +121,13 @@ export class HostLink {
 		return this.#open > 0;
 	}
 
-	/** Writes the log lines still noted and aborts every host call in flight. */
+	/** Writes the log lines and emits the pieces still noted, and aborts every host call in flight. */
 	close(): void {
 		for (const { name, text } of this.#asked) {
-			const args = name === "log" ? readArguments(name, text) : undefined;
-			if (args?.ok) this.#log(args.value);
+			const args = name === "log" || name === "emit" ? readArguments(name, text) : undefined;
+			if (!args?.ok) continue;
+			if (name === "log") this.#log(args.value);
+			else this.#emit?.(args.value as EmitEvent);
 		}
 		this.#asked = [];
 		if (this.#dropped > 0) this.#log({ level: "warn", message: `${this.#dropped} more log lines were dropped` });
@@ -127,6 +138,9 @@ export class HostLink {
 		if (name === "log") {
 			this.#log(args);
 			this.#reply(id, { ok: true, value: {} });
+		} else if (name === "emit") {
+			const result = this.#emit?.(args as EmitEvent) ?? { ok: true as const, value: {} };
+			this.#reply(id, result);
 		} else if (name === "now") {
 			this.#reply(id, { ok: true, value: { ms: Date.now() } });
 		} else if (name === "random") {

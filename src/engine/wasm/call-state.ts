@@ -1,7 +1,8 @@
 // Runs in: worker.
 import type { Failure, HostFunction, HostResult } from "@mortise/sdk/contract";
-import type { HostPort, PluginCode } from "../../contract/index.js";
+import type { HostPort, PluginCall, PluginCode } from "../../contract/index.js";
 import { type ErrorCode, type ErrorFields, HostError } from "../../errors.js";
+import { createEmitter, type Emitter } from "../emitter.js";
 import { type Blocks, createBlocks } from "./blocks.js";
 import { type CallLog, createCallLog } from "./call-log.js";
 
@@ -23,6 +24,7 @@ export type CallState = {
 	readonly exit: (status: number) => never;
 	/** How the call was ended from inside a host function, if it was. */
 	readonly ending: () => CallEnding | undefined;
+	readonly emit: Emitter;
 	/** Asks the main thread and holds this thread, for as long as the call has left. */
 	readonly askHost: (name: HostFunction, args: unknown) => HostResult;
 };
@@ -38,10 +40,11 @@ class GuestExit extends Error {}
 export function createCallState(options: {
 	readonly code: PluginCode;
 	readonly host: HostPort;
+	readonly call: PluginCall;
 	readonly deadline: number;
 	readonly timeoutMs: number;
 }): CallState {
-	const { code, host, deadline, timeoutMs } = options;
+	const { code, host, call, deadline, timeoutMs } = options;
 	const refused = new Set<string>();
 	let ending: CallEnding | undefined;
 	const raise = (errorCode: ErrorCode, fields: ErrorFields = {}, failure?: Failure): never => {
@@ -68,6 +71,7 @@ export function createCallState(options: {
 			throw new GuestExit();
 		},
 		ending: () => ending,
+		emit: createEmitter(call, code),
 		askHost: (name, args) => {
 			const asked = performance.now();
 			if (asked >= deadline) return raise("plugin.timeout", { timeoutMs, limit: "timeout" });

@@ -35,7 +35,7 @@ export function createHostFunctions(state: CallState): { readonly [name: string]
 	]);
 	for (const name of names) {
 		linked[`mortise_${name}`] = (address) => {
-			if (name !== "log") calls += 1;
+			if (name !== "log" && name !== "emit" && name !== "http_read") calls += 1;
 			const result =
 				calls > maxHostCalls
 					? failed("rate_limited", `one call may ask the host ${maxHostCalls} times`)
@@ -68,7 +68,10 @@ function answer(state: CallState, name: HostFunction, address: bigint): HostResu
 			const { bytes } = args.value as HostArguments<"random">;
 			return { ok: true, value: { base64: randomBytes(bytes).toString("base64") } };
 		}
+		case "emit":
+			return state.emit(args.value as HostArguments<"emit">);
 		case "http":
+		case "http_read":
 		case "secret":
 		case "kv":
 			return state.askHost(name, args.value);

@@ -1,5 +1,5 @@
 // Runs in: worker.
-import type { Envelope } from "@mortise/sdk/contract";
+import type { Envelope, HostFunction } from "@mortise/sdk/contract";
 import type { CallOutcome, HostPort, OpenedPlugin, PluginCall, PluginCode } from "../../contract/index.js";
 import { errorReport, HostError, type reportOf } from "../../errors.js";
 import { parseAnswer, type ReadAnswer } from "../answer.js";
@@ -45,7 +45,7 @@ export function openWasm(code: PluginCode, host: HostPort): OpenedPlugin {
 			const started = performance.now();
 			const timeoutMs = Math.max(0, Math.min(call.timeoutMs, code.limits.timeoutMs));
 			const deadline = started + timeoutMs;
-			const state = createCallState({ code, host, deadline, timeoutMs });
+			const state = createCallState({ code, host, call, deadline, timeoutMs });
 			let answer: ReadAnswer;
 			try {
 				answer = await runCall({ call, state, module, waits, deadline, timeoutMs });
@@ -162,9 +162,12 @@ function envelopeOf(call: PluginCall, timeoutMs: number, config: Envelope["ctx"]
 	};
 }
 
+/** Host functions that the main thread answers. */
+const waitingFunctions: ReadonlySet<HostFunction> = new Set(["http", "http_read", "kv", "secret"]);
+
 /** Whether a module imports a host function that is granted and waits for the main thread. */
 function importsWaiting(module: LinkedModule, code: PluginCode): boolean {
-	const waiting = new Set(code.hostFunctions.filter((name) => name === "http" || name === "kv" || name === "secret"));
+	const waiting = new Set(code.hostFunctions.filter((name) => waitingFunctions.has(name)));
 	return module.imports.some(
 		(imported) =>
 			(imported.module === ownHttpModule && waiting.has("http")) ||
