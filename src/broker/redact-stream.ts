@@ -6,8 +6,12 @@ export type StreamRedactor = {
 	readonly end: () => Uint8Array;
 };
 
-/** What an escape may consist of after the last whole character that was found, or before the first. */
-const escapeEnd = "[%\\\\&#;:x{}u0-9a-fmp ,\\-\\r\\n]{0,40}";
+/** An escaped character that is not whole yet. */
+const partialEscape = "[%\\\\&][%\\\\&#;:{}0-9a-z]{0,40}";
+/** What may stand after the last whole character: a gap as between hex digits or in lines of base64, and a partial one. */
+const partial = `[ :,\\r\\n-]{0,8}(?:${partialEscape}|[\\x80-\\xff]{1,3}|0x?)?`;
+/** The end of a piece in which a first character may be begun. */
+const firstPartial = `(?:${partialEscape}|[\\xc0-\\xff][\\x80-\\xbf]{0,2})$`;
 /** The longest end looked at, in bytes for each character of the longest value: escapes are that long at most. */
 const bytesPerCharacter = 48;
 
@@ -23,8 +27,8 @@ export function createStreamRedactor(
 	clean: (latin1: string) => string,
 ): StreamRedactor {
 	if (variants.length === 0) return { push: (piece) => piece, end: () => new Uint8Array() };
-	const begun = variants.map((pieces) => new RegExp(`${beginningOf(pieces)}${escapeEnd}$`, "i"));
-	const cutEscape = new RegExp(`[%\\\\&]${escapeEnd}$`, "i");
+	const begun = variants.map((pieces) => new RegExp(`${beginningOf(pieces)}${partial}$`, "i"));
+	const first = new RegExp(firstPartial, "i");
 	const longest = Math.max(...variants.map((pieces) => pieces.length)) * bytesPerCharacter;
 	let held = "";
 	return {
@@ -32,7 +36,7 @@ export function createStreamRedactor(
 			const text = clean(held + Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength).toString("latin1"));
 			const from = Math.max(0, text.length - longest);
 			const end = text.slice(from);
-			const cuts = [...begun, cutEscape].map((pattern) => end.search(pattern)).filter((index) => index >= 0);
+			const cuts = [...begun, first].map((pattern) => end.search(pattern)).filter((index) => index >= 0);
 			const cut = from + Math.min(end.length, ...cuts);
 			held = text.slice(cut);
 			return Buffer.from(text.slice(0, cut), "latin1");

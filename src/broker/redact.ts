@@ -58,10 +58,11 @@ function variantsOf(value: string): string[][] {
 		literals(wide),
 		literals(Buffer.from(wide).swap16()),
 		literals(Buffer.from(characters.reverse().join(""), "utf8")),
+		// a part a digit: a stream may be cut between two
 		between(
 			[...bytes].map((byte) => hex(byte)),
 			"(?:[: -]|\\\\{1,8}x|0x|, ?0x)?",
-		),
+		).flatMap((part) => [part.slice(0, -1), part.slice(-1)]),
 		...[0, 1, 2].map((alignment) => base64At(bytes, alignment)),
 	];
 }

@@ -22,7 +22,7 @@ export type StreamSource = {
 
 /** The bodies that `http` opened and `http_read` reads, piece by piece. */
 export type Streams = {
-	/** @throws Refusal `rate_limited` when the job has too many open; the source is released then */
+	/** @throws Refusal `rate_limited` when the job has too many open; the source stays the caller's then */
 	readonly open: (owner: StreamOwner, source: StreamSource) => string;
 	/** The next piece. @throws Refusal `not_found`, `invalid_input` (two reads at a time), `unavailable`, `cancelled` */
 	readonly read: (owner: StreamOwner, id: string) => Promise<HostValue<"http_read">>;
@@ -57,10 +57,8 @@ export function createStreams(): Streams {
 	return {
 		open: (owner, source) => {
 			const open = [...streams.values()].filter((stream) => stream.owner.job === owner.job).length;
-			if (open >= maxOpenStreams) {
-				source.release();
+			if (open >= maxOpenStreams)
 				throw new Refusal("rate_limited", `more than ${maxOpenStreams} streams at a time`, { retryable: false });
-			}
 			const id = randomBytes(12).toString("hex");
 			const pieces = source.body[Symbol.asyncIterator]();
 			streams.set(id, { owner, source, pieces, isReading: false, size: 0, rest: new Uint8Array() });
