@@ -3,7 +3,8 @@ import { reportOf } from "../errors.js";
 import type { TurnResult } from "../runtime/index.js";
 import { approverFor } from "./approver.js";
 import { type Context, describeError, exitCodeOf, exitCodes } from "./context.js";
-import { printTurn, tellEvent, turnExitCode, turnValue } from "./run.js";
+import { printTurn, turnExitCode, turnValue } from "./run.js";
+import { type TurnWatch, watchTurn } from "./watch-turn.js";
 import { interruptSignal, withRuntime } from "./with-runtime.js";
 
 /**
@@ -21,11 +22,11 @@ export async function run(
 		let session = typeof options.session === "string" ? options.session : undefined;
 		let code: number = exitCodes.ok;
 		const turns: object[] = [];
-		const took = (result: TurnResult): void => {
+		const took = (result: TurnResult, watch: TurnWatch): void => {
 			code = Math.max(code, turnExitCode(result));
 			if (result.kind !== "refused") session = result.session;
 			if (context.json) turns.push(turnValue(result));
-			else printTurn(context, result);
+			else printTurn(context, result, watch);
 		};
 		const broke = (error: unknown): void => {
 			code = Math.max(code, exitCodeOf(error));
@@ -35,14 +36,15 @@ export async function run(
 		for await (const message of inputLines(context)) {
 			if (message.trim() === "") continue;
 			const { signal, done } = interruptSignal(context, ["SIGINT"]);
+			const watch = watchTurn(context);
 			try {
 				const result = await runtime.runTurn(reference, message, {
 					signal,
 					...(session === undefined ? {} : { session }),
 					...(approver === undefined ? {} : { approver }),
-					...(context.json ? {} : { onEvent: (event) => tellEvent(context, event) }),
+					...watch.options,
 				});
-				took(result);
+				took(result, watch);
 				if (result.kind === "refused") break;
 			} catch (error) {
 				// no turn came of it: a session that is not this agent's, or a fault of the host. The next line would meet it too

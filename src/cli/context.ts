@@ -21,6 +21,8 @@ export type Context = {
 	readonly print: (value: unknown, text: string) => void;
 	/** Tells progress on stderr. */
 	readonly tell: (text: string) => void;
+	/** Writes a piece of a result as it comes. Absent where nobody looks on: with `--json`, and where stdout is no terminal. */
+	readonly piece?: (text: string) => void;
 };
 
 export function createContext(options: CommonOptions, output: Output = createOutput()): Context {
@@ -36,6 +38,7 @@ export function createContext(options: CommonOptions, output: Output = createOut
 		loadConfig: () => loadConfig({ file: options.config, home: options.home }, environment),
 		print: (value, text) => (json ? output.json(value) : output.result(text)),
 		tell: output.note,
+		...(output.isTerminal && !json ? { piece: output.piece } : {}),
 	};
 }
 

@@ -10,6 +10,10 @@ export type Streams = { readonly stdout: OutputStream; readonly stderr: OutputSt
 export type Output = {
 	/** A result on stdout, ended by a line end; nothing for an empty text. */
 	readonly result: (text: string) => void;
+	/** A piece of a result, as it comes, without a line end of its own. */
+	readonly piece: (text: string) => void;
+	/** Whether a person looks at stdout. */
+	readonly isTerminal: boolean;
 	/** The one JSON value of `--json`. */
 	readonly json: (value: unknown) => void;
 	/** Progress and errors on stderr, one line end added. */
@@ -25,6 +29,8 @@ export function createOutput(streams: Streams = process): Output {
 			const shown = stdout.isTTY === true ? forTerminal(text) : text;
 			if (shown !== "") stdout.write(shown.endsWith("\n") ? shown : `${shown}\n`);
 		},
+		piece: (text) => void stdout.write(stdout.isTTY === true ? forTerminal(text) : text),
+		isTerminal: stdout.isTTY === true,
 		json: (value) => void stdout.write(`${forJson(JSON.stringify(value))}\n`),
 		// always: a log of stderr is looked at on a terminal later
 		note: (text) => void stderr.write(`${forTerminal(text)}\n`),

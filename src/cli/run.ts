@@ -1,8 +1,7 @@
-import type { TurnEvent } from "../contract/index.js";
-import { escapeText } from "../errors.js";
 import type { TurnResult } from "../runtime/index.js";
 import { approverFor } from "./approver.js";
 import { type Context, describeError, exitCodes } from "./context.js";
+import { type TurnWatch, watchTurn } from "./watch-turn.js";
 import { interruptSignal, withRuntime } from "./with-runtime.js";
 
 /** `run REPO|ALIAS "message"`: one turn, its progress on stderr, the reply on stdout. */
@@ -15,16 +14,17 @@ export async function run(
 	const { signal, done } = interruptSignal(context);
 	try {
 		const approver = approverFor(context, options);
+		const watch = watchTurn(context);
 		const result = await withRuntime(context, (runtime) =>
 			runtime.runTurn(reference, message, {
 				signal,
 				...(typeof options.session === "string" ? { session: options.session } : {}),
 				...(approver === undefined ? {} : { approver }),
-				...(context.json ? {} : { onEvent: (event) => tellEvent(context, event) }),
+				...watch.options,
 			}),
 		);
 		if (context.json) context.print(turnValue(result), "");
-		else printTurn(context, result);
+		else printTurn(context, result, watch);
 		return turnExitCode(result);
 	} finally {
 		done();
@@ -55,8 +55,8 @@ export function turnExitCode(result: TurnResult): number {
 	return result.kind === "failed" && result.error.owner === "host" ? exitCodes.host : exitCodes.refused;
 }
 
-/** Says to a person what became of a turn: the reply or the refusal on stdout, the rest on stderr. */
-export function printTurn(context: Context, result: TurnResult): void {
+/** Says to a person what became of a turn: the reply or the refusal on stdout, unless it stands there; the rest on stderr. */
+export function printTurn(context: Context, result: TurnResult, watch: TurnWatch): void {
 	switch (result.kind) {
 		case "refused": {
 			const lines = result.failures.map(
@@ -69,7 +69,7 @@ export function printTurn(context: Context, result: TurnResult): void {
 			context.tell(describeError(result.error));
 			return;
 		case "done":
-			context.print(turnValue(result), result.reply);
+			if (!watch.hasShown(result.reply)) context.print(turnValue(result), result.reply);
 			for (const { setting, asked, given } of result.narrowed)
 				context.tell(`narrowed: ${setting} from ${asked} to ${given}`);
 			if (result.stop !== "end") context.tell(`stopped: ${result.stop}`);
@@ -79,23 +79,5 @@ export function printTurn(context: Context, result: TurnResult): void {
 			return;
 		default:
 			result satisfies never;
-	}
-}
-
-/** One line of progress for the events a person wants to see. */
-export function tellEvent(context: Context, event: TurnEvent): void {
-	if (event.type === "tool-start")
-		context.tell(`→ ${escapeText(event.call.name)} ${escapeText(JSON.stringify(event.call.arguments))}`);
-	if (event.type === "tool-denied")
-		context.tell(`✗ ${escapeText(event.call.name)} denied by ${event.rule}: ${event.reason}`);
-	if (event.type === "tool-end") {
-		const { report } = event;
-		const failed =
-			report.error === undefined
-				? ""
-				: ` ${report.error.message}${report.error.next === undefined ? "" : ` (${report.error.next})`}`;
-		context.tell(
-			`${report.ok ? "✓" : "✗"} ${escapeText(report.name)} (${report.owner}, ${report.ms.toFixed(1)} ms)${failed}`,
-		);
 	}
 }

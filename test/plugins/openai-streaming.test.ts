@@ -54,6 +54,14 @@ describe("openai-compatible while somebody watches", () => {
 		]);
 	});
 
+	it.each(["\r\n", "\r"])("reads events whose lines end in %j", async (end) => {
+		const chunks = [...whole.replaceAll("\n", end)];
+		expect((await watch({ headers: stream, chunks })).outcome).toMatchObject({
+			ok: true,
+			output: { content: text("Grüße, 世界! 🌍") },
+		});
+	});
+
 	it("reads the same wherever the stream is cut", async () => {
 		const opened = async (chunks: readonly string[]) => (await watch({ headers: stream, chunks })).outcome;
 		const expected = await opened([whole]);

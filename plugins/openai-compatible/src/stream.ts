@@ -1,5 +1,5 @@
 import { type ChatOutput, type EmitEvent, PluginFailure } from "@mortise/sdk";
-import { createParser } from "eventsource-parser";
+import { readEvents } from "./events.js";
 import { chatFrom } from "./from-wire.js";
 import { listOf, memberOf, objectOf, stringOf } from "./value.js";
 
@@ -58,24 +58,22 @@ export function readStream({ emit, failureOf }: StreamOptions): StreamReader {
 			emit({ type: "tool-call", id: call.id === "" ? `call-${index}` : call.id, name: call.name, argumentsText });
 		});
 	};
-	const parser = createParser({
-		onEvent: ({ data }) => {
-			if (isDone || data.trim() === "") return;
-			if (data.trim() === "[DONE]") {
-				isDone = true;
-				return;
-			}
-			const chunk = chunkOf(data);
-			const failure = failureOf(chunk);
-			if (failure !== undefined) throw failure;
-			usage = memberOf(chunk, "usage") ?? usage;
-			const choice = listOf(memberOf(chunk, "choices"))[0];
-			finish = stringOf(memberOf(choice, "finish_reason")) ?? finish;
-			takeDelta(memberOf(choice, "delta"));
-		},
+	const events = readEvents((data) => {
+		if (isDone || data.trim() === "") return;
+		if (data.trim() === "[DONE]") {
+			isDone = true;
+			return;
+		}
+		const chunk = chunkOf(data);
+		const failure = failureOf(chunk);
+		if (failure !== undefined) throw failure;
+		usage = memberOf(chunk, "usage") ?? usage;
+		const choice = listOf(memberOf(chunk, "choices"))[0];
+		finish = stringOf(memberOf(choice, "finish_reason")) ?? finish;
+		takeDelta(memberOf(choice, "delta"));
 	});
 	return {
-		push: (text) => parser.feed(text),
+		push: events.push,
 		end: () => {
 			if (!isDone && finish === undefined)
 				throw new PluginFailure("unavailable", "the server's stream was cut before the answer was whole", {
