@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { HostArguments, HostValue } from "@mortise/sdk/contract";
 import { carriesSecret, type Header, placeSecrets, refuseStrayPlaceholders, type Sender } from "./egress.js";
 import { decideHost } from "./host-decision.js";
@@ -13,6 +14,7 @@ import {
 	responseTooLarge,
 } from "./http-message.js";
 import type { Placeholders } from "./placeholders.js";
+import type { Redactor } from "./redact.js";
 import { Refusal, ungranted } from "./refusal.js";
 import type { SecretStore } from "./secrets.js";
 import type { Streams } from "./streams.js";
@@ -57,7 +59,7 @@ export async function performHttp(request: HttpRequest, options: HttpOptions): P
 			.map(([name, value]): [string, string] => [redactor.text(name), redactor.text(value)]);
 		const { status } = response;
 		if (request.arguments.stream !== true) {
-			const body = redactor.bytes(await decodeBody(response.headers, await readWhole(response.body)));
+			const body = await redacted(await decodeBody(response.headers, await readWhole(response.body)), redactor);
 			return { status, headers, body: bodyValue(body) };
 		}
 		const stream = options.streams.open(
@@ -110,6 +112,20 @@ function startExchange(request: HttpRequest): Exchange {
 
 async function* decoded(response: WireResponse): AsyncGenerator<Uint8Array> {
 	yield await decodeBody(response.headers, await readWhole(response.body));
+}
+
+/** Bytes cleaned at a time: a few milliseconds of work. */
+const sliceBytes = 128 * 1024;
+
+/** Takes the secrets out slice by slice, and lets the event loop go on between: a body of megabytes must not hold it. */
+async function redacted(body: Buffer, redactor: Redactor): Promise<Uint8Array> {
+	const stream = redactor.stream();
+	const pieces: Uint8Array[] = [];
+	for (let at = 0; at < body.length; at += sliceBytes) {
+		if (at > 0) await setImmediate();
+		pieces.push(stream.push(body.subarray(at, at + sliceBytes)));
+	}
+	return Buffer.concat([...pieces, stream.end()]);
 }
 
 /** @throws Refusal `unavailable` past the cap */

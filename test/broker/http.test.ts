@@ -51,6 +51,25 @@ describe("host.http", () => {
 		expect(unwrap<Value>(await ask("http", { method: "GET", url: server.url })).body).toEqual({ text: "\ufeffé\0" });
 	});
 
+	it("takes a secret out of a large body wherever it lies, and changes nothing else", async () => {
+		const key = "canary-secret-value";
+		const filler = "abcdefghij".repeat(13_108);
+		const server = await aServer((_request, response) => void response.end(`${filler}${key}${filler}${key}`));
+		const { ask, secrets } = aBroker({ plugin: granted(server.host), env: { KEY: key } });
+		secrets.has("KEY");
+		// 128 KiB and a few bytes before it: the value stands on the edge of a slice
+		for (const cut of [0, 5, 18]) {
+			const shifted = await aServer((_request, response) => {
+				response.end(`${filler.slice(0, 128 * 1024 - cut)}${key}${filler}`);
+			});
+			const plugin = granted(shifted.host);
+			const value = unwrap<Value>(await ask("http", { method: "GET", url: shifted.url }, { plugin }));
+			expect(bodyOf(value)).toBe(`${filler.slice(0, 128 * 1024 - cut)}[redacted]${filler}`);
+		}
+		const value = unwrap<Value>(await ask("http", { method: "GET", url: server.url }));
+		expect(bodyOf(value)).toBe(`${filler}[redacted]${filler}[redacted]`);
+	});
+
 	it("refuses a host that is asked for and not granted, with the command that grants it", async () => {
 		const server = await aServer();
 		const { ask } = aBroker({
