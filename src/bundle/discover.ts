@@ -130,7 +130,8 @@ function describe(bundle: VerifiedBundle, state: RefusedBundle["state"], problem
 
 async function listFirstParty(folder: string): Promise<Candidate[]> {
 	const candidates: Candidate[] = [];
-	for (const entry of await entriesOf(folder).catch(() => [])) {
+	const { entries } = await entriesOf(folder).catch(() => ({ entries: [] }));
+	for (const entry of entries) {
 		const path = join(folder, entry.name);
 		if (entry.isDirectory() && !/^[._]/.test(entry.name) && (await exists(join(path, manifestFile))))
 			candidates.push({ path, origin: "first-party" });
@@ -161,7 +162,9 @@ async function listDropped(input: {
 	}
 	let entries: Dirent[];
 	try {
-		entries = await entriesOf(drop);
+		const found = await entriesOf(drop, isStray);
+		entries = found.entries;
+		noteStrays(drop, found.strays, notes);
 	} catch (error) {
 		const { code, message } = error as NodeJS.ErrnoException;
 		refuse(drop, problemOf("file.unreadable", { file: drop }, { detail: code ?? message }));
@@ -208,10 +211,48 @@ function unsafeReason(path: string, state: Stats): Problem | undefined {
 	return undefined;
 }
 
-async function entriesOf(folder: string): Promise<Dirent[]> {
+/** Files that lie about and are noted by name; of more only the number is told. */
+const maxStrays = 100;
+
+/** A plain file that can be no bundle. */
+function isStray(entry: Dirent): boolean {
+	return entry.isFile() && !isArchiveName(entry.name) && !entry.name.startsWith(".");
+}
+
+/** The first strays by name, and how many there are. */
+type Strays = { readonly names: readonly string[]; readonly count: number };
+
+function noteStrays(drop: string, strays: Strays, notes: Problem[]): void {
+	for (const name of strays.names) {
+		const path = join(drop, name);
+		notes.push(problemOf("bundle.ignored", { file: path }, { path, detail: "a bundle is a folder or a .tgz" }));
+	}
+	const more = strays.count - strays.names.length;
+	if (more > 0)
+		notes.push(problemOf("bundle.ignored", { file: drop }, { path: drop, detail: `${more} more files of it` }));
+}
+
+/** The entries of a folder in order. Strays are counted and not sorted: of them there may be any number. */
+async function entriesOf(
+	folder: string,
+	isLeftOut: (entry: Dirent) => boolean = () => false,
+): Promise<{ readonly entries: Dirent[]; readonly strays: Strays }> {
 	const entries: Dirent[] = [];
-	for await (const entry of await opendir(folder)) entries.push(entry);
-	return entries.sort((a, b) => comparePaths(a.name, b.name));
+	let names: string[] = [];
+	let count = 0;
+	for await (const entry of await opendir(folder)) {
+		if (!isLeftOut(entry)) {
+			entries.push(entry);
+			continue;
+		}
+		count += 1;
+		names.push(entry.name);
+		if (names.length === 2 * maxStrays) names = names.sort(comparePaths).slice(0, maxStrays);
+	}
+	return {
+		entries: entries.sort((a, b) => comparePaths(a.name, b.name)),
+		strays: { names: names.sort(comparePaths).slice(0, maxStrays), count },
+	};
 }
 
 function exists(path: string): Promise<boolean> {

@@ -37,8 +37,10 @@ export async function run(
 		context.print(result, describeResult(result));
 		if (!context.json && result.failure !== undefined) context.tell(describeError(result.failure));
 		// whatever a plugin makes of a refusal, the operator is told what would lift it
-		for (const word of context.json ? [] : (result.refused ?? []))
-			context.tell(`not granted: ${word}; run: ${grantCommand(result.owner, word)}`);
+		for (const word of context.json ? [] : (result.refused ?? [])) {
+			const command = grantCommand(result.owner, word);
+			if (result.failure?.next?.includes(command) !== true) context.tell(`not granted: ${word}; run: ${command}`);
+		}
 		return result.ok ? exitCodes.ok : exitCodes.refused;
 	} finally {
 		done();

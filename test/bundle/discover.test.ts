@@ -50,6 +50,19 @@ describe("discoverBundles", () => {
 		});
 	});
 
+	it("names the first hundred files that lie about, whatever their order, and counts the rest", async () => {
+		const drop = await temporaryFolder();
+		const names = Array.from({ length: 350 }, (_, index) => `stray-${String((index * 37) % 350).padStart(3, "0")}.txt`);
+		await writeFiles(drop, Object.fromEntries(names.map((name) => [name, ""])));
+		const { notes } = await discoverBundles({ drop });
+		expect(notes).toHaveLength(101);
+		expect(notes.map((note) => note.file.split("/").at(-1))).toEqual([
+			drop.split("/").at(-1),
+			...names.sort().slice(0, 100),
+		]);
+		expect(notes[0]?.message).toContain("250 more");
+	});
+
 	it("does not hold the thread for 50 ms while it reads the corpus", async () => {
 		const drop = await temporaryFolder();
 		await writeCorpus(drop);
