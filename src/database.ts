@@ -17,12 +17,34 @@ export function openDatabase(path: string): Database {
 	return database;
 }
 
+/** A lock between processes. It ends with the process that holds it. */
+export type Lock = {
+	/** Runs the work while no other process holds the lock; waits up to ten seconds for it. @throws the driver's error */
+	readonly hold: <T>(work: () => T) => T;
+	readonly close: () => void;
+};
+
 /**
- * Holds a lock between processes until the returned function is called, or this process ends. `path` is a small database
- * of its own, made when it is missing; nothing is ever written into it. Waits up to ten seconds for another holder.
+ * Opens a lock. `path` is a small database of its own, made when it is missing; nothing is ever written into it.
  *
- * @throws the driver's error when it cannot be had
+ * @throws the driver's error
  */
+export function openLock(path: string): Lock {
+	const database = new Sqlite(path, { timeout: 10_000 });
+	return {
+		hold: (work) => {
+			database.exec("BEGIN EXCLUSIVE");
+			try {
+				return work();
+			} finally {
+				database.exec("ROLLBACK");
+			}
+		},
+		close: () => void database.close(),
+	};
+}
+
+/** Holds a lock until the returned function is called: for work that waits. As `openLock`. @throws the driver's error */
 export function holdLock(path: string): () => void {
 	const database = new Sqlite(path, { timeout: 10_000 });
 	try {

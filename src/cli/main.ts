@@ -64,6 +64,9 @@ verb(program, "plan <source>", "what installing a bundle (a folder or a .tgz) wo
 verb(program, "why <tool>", "who provides a tool, and who lost the name", () => import("./why.js"));
 verb(program, "doctor", "check the host, the home folder and the isolation profiles", () => import("./doctor.js"));
 
+const audit = group(program, "audit", "the record of every decision about a tool call");
+verb(audit, "verify", "check that no line of it was changed, taken out or put in", () => import("./audit-verify.js"));
+
 const plugin = group(program, "plugin", "bundles: list, inspect, install, remove, enable, disable");
 verb(plugin, "list", "every bundle and its state", () => import("./plugin-list.js"));
 verb(plugin, "inspect <id>", "one bundle: what it provides, may do, and lost", () => import("./plugin-inspect.js"));

@@ -10,3 +10,4 @@ export {
 	type GateRule,
 } from "./gate.js";
 export { allowsTool, filterTools, resolvePolicy, type ToolLists } from "./policy.js";
+export { type AuditCheck, verifyAuditLog } from "./verify-audit.js";

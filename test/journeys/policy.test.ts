@@ -1,4 +1,4 @@
-import { readFile, stat } from "node:fs/promises";
+import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { AuditRecord, Config } from "../../src/contract/index.js";
@@ -163,6 +163,7 @@ describe("policy and approvals, through the command line", () => {
 
 	it("writes the audit log for its owner only, one whole record a line", async () => {
 		await told("full", ask("peek"));
+		await told("full", ask("peek"));
 		const { mode } = await stat(join(home, "logs/audit.jsonl"));
 		expect(mode & 0o777).toBe(0o600);
 		const all = await recorded();
@@ -180,6 +181,15 @@ describe("policy and approvals, through the command line", () => {
 				decision: expect.stringMatching(/^(allow|deny)$/),
 				rule: expect.any(String),
 				by: expect.stringMatching(/^(policy|person|nobody)$/),
+				prev: expect.stringMatching(/^[0-9a-f]{64}$/),
 			});
+		const verified = await mortise(["audit", "verify", "--json"], { home });
+		expect(verified.status).toBe(0);
+		expect(verified.json()).toMatchObject({ ok: true, cut: 0, head: expect.stringMatching(/^[0-9a-f]{64}$/) });
+		const file = join(home, "logs", "audit.jsonl");
+		await writeFile(file, (await readFile(file, "utf8")).replace('"allow"', '"deny"'));
+		const broken = await mortise(["audit", "verify", "--json"], { home });
+		expect(broken.status).toBe(1);
+		expect(broken.json()).toMatchObject({ ok: false, brokenAt: expect.any(Number) });
 	});
 });
