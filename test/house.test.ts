@@ -20,6 +20,7 @@ const levels: readonly (readonly string[])[] = [
 		"make-folder",
 		"schema-check",
 		"heard-by-many",
+		"read-end",
 		"read-start",
 		"held-folder",
 		"thread-entry",

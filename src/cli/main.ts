@@ -67,7 +67,7 @@ verb(program, "doctor", "check the host, the home folder and the isolation profi
 const audit = group(program, "audit", "the record of every decision about a tool call");
 verb(audit, "verify", "check that no line of it was changed, taken out or put in", () => import("./audit-verify.js"));
 
-const plugin = group(program, "plugin", "bundles: list, inspect, install, remove, enable, disable");
+const plugin = group(program, "plugin", "bundles: list, inspect, install, remove, enable, disable, logs");
 verb(plugin, "list", "every bundle and its state", () => import("./plugin-list.js"));
 verb(plugin, "inspect <id>", "one bundle: what it provides, may do, and lost", () => import("./plugin-inspect.js"));
 verb(
@@ -79,6 +79,11 @@ verb(
 verb(plugin, "remove <id>", "remove an installed bundle", () => import("./plugin-remove.js"));
 verb(plugin, "enable <id>", "load a disabled bundle again", () => import("./plugin-enable.js"));
 verb(plugin, "disable <id>", "keep a bundle but do not load it", () => import("./plugin-disable.js"));
+verb(plugin, "logs <id>", "the last lines a plugin logged", () => import("./plugin-logs.js")).option(
+	"--lines <count>",
+	"how many at most",
+	"100",
+);
 
 verb(
 	program,
