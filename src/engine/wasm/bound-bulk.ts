@@ -10,8 +10,8 @@ type Helper = "pause" | "fill" | "copy";
 
 /**
  * Puts points where V8 can interrupt between long instructions, and within those over memory. V8 looks for an interrupt
- * at the head of loops and functions only: without this, a few thousand `memory.fill` in a row run for minutes, past any
- * watchdog.
+ * at the head of loops and functions only: without this, thousands of `memory.fill` in a row run for as long as they
+ * take, past any watchdog.
  *
  * - `memory.fill` and `memory.copy` become calls of added functions, which work 64 KiB at a time; out of bounds they trap
  *   before anything is written, as the instruction does;
